@@ -8,9 +8,10 @@ const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/workspace": { imports: ["@cinch/core"], node: true },
   "packages/memory": { imports: ["@cinch/core"], node: true },
   "packages/server": { imports: ["@cinch/core"], node: true },
+  "packages/client": { imports: ["@cinch/core"], node: false },
   "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/workspace"], node: true },
   "apps/cli": {
-    imports: ["@cinch/core", "@cinch/memory", "@cinch/sqlite", "@cinch/testkit", "@cinch/workspace"],
+    imports: ["@cinch/core", "@cinch/memory", "@cinch/server", "@cinch/sqlite", "@cinch/testkit", "@cinch/workspace"],
     node: true,
   },
 };

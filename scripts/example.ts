@@ -11,7 +11,18 @@ import { join } from "node:path";
 import process from "node:process";
 
 /** The recommended reading order. */
-const ORDER = ["first", "tools", "approvals", "plan-mode", "workspace", "undo", "sse-server", "slack-bot"];
+const ORDER = [
+  "first",
+  "tools",
+  "approvals",
+  "plan-mode",
+  "workspace",
+  "undo",
+  "sse-server",
+  "slack-bot",
+  "express",
+  "hono",
+];
 
 interface Example {
   name: string;

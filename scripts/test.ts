@@ -30,6 +30,8 @@ const SLOW = [
 /** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
 const CACHE_MS = 24 * 60 * 60_000;
+/** A test without a limit of its own that waits for ever would prevent the summary. */
+const TIMEOUT = "--test-timeout=600000";
 /** Files that tests leave behind, for example because a process was killed, are removed with this folder. */
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
@@ -105,7 +107,7 @@ function rank(file: string): number {
 }
 
 function run(group: readonly string[]): Promise<Outcome> {
-  const flags = ["-C", "@cinch/source", "--test-force-exit", ...options];
+  const flags = ["-C", "@cinch/source", "--test-force-exit", TIMEOUT, ...options];
   const child = spawn(process.execPath, [...flags, join(import.meta.dirname, "test-group.ts"), ...group], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY },

@@ -72,6 +72,12 @@ const expected: Record<string, RegExp[]> = {
     /^user: Still there\?\nassistant: You said: Still there\?\n\(reconnected: \d+ events, 0 of them missing or seen twice\)$/m,
     /^\(an empty message: 400 /m,
   ],
+  express: [
+    /^a page of the app$/m,
+    /^ann: Hello\nassistant: Hello, Ann\.$/m,
+    /^bob posts: 403 \{"error":\{"code":"PERMISSION_DENIED"/m,
+  ],
+  hono: [/^\(watching, at event 1\)\nOne stream, through Hono\.\n\(complete\)$/m],
   "slack-bot": [
     /^#shop t1 bot: May I refund \{"order":17\}\? \[Approve\] \[Decline\]$/m,
     /^#shop t2 bot: Sorry: No credit left \[Retry\]$/m,
@@ -146,7 +152,7 @@ test("the examples import only what the packages export", () => {
       ([, specifier = ""]) => `${file}: ${specifier}`,
     );
   });
-  const allowed = /: (node:[\w/]+|@ai-sdk\/anthropic|zod|\.\/[\w-]+\.ts)$/;
+  const allowed = /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|\.\/[\w-]+\.ts)$/;
   const ours = entryPoints().map(({ name }) => `: ${name}`);
   assert.deepEqual(
     imported.filter((one) => !allowed.test(one) && !ours.some((end) => one.endsWith(end))),

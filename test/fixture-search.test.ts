@@ -19,7 +19,7 @@ function markAsIndexed(path: string): void {
   db.exec("DELETE FROM dirty; INSERT INTO search (rowid, words) SELECT key, 'unicorn' FROM events LIMIT 5");
 }
 
-describe("a search in a journal of a release", { concurrency: 2, timeout: 120_000 }, () => {
+describe("a search in a journal of a release", { concurrency: 2, timeout: 600_000 }, () => {
   for (const fixture of fixtures) {
     test(`finds each text of ${fixture}, although its index was built by that release`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));

@@ -3,12 +3,9 @@
  * also uses. `judge` gets `us(key)` and `peer(name, key)`, which return medians over the repetitions, and returns lines of
  * { measured, target, ok }. `ok` is undefined if there is no target, or if the peer of the target was not measured.
  */
+import { atMost, line } from "./lines.mjs";
 import { show, show1024 } from "./numbers.mjs";
-
-const line = (measured, target, ok) => ({ measured, target, ok });
-
-const atMost = (value, limit, unit, what = "") =>
-  line(`${what}${show(value)}${unit}`, `${what}at most ${show(limit)}${unit}`, value <= limit);
+import { servingRows } from "./serving-rows.mjs";
 
 /** `peer` is undefined if it was not measured. */
 const share = (us, peer, limit, name) => {
@@ -275,6 +272,7 @@ export const rows = [
       atMost(us("cache-turns").breaks, 0, " breaks", "100 turns: "),
     ],
   },
+  ...servingRows,
 ];
 
 /** One line without and one with path rules. */

@@ -24,6 +24,13 @@ export const delegation = inPackage("packages/core", [
     tests: ["subagents/limits"],
   },
   {
+    attacks: "forks: a session of a forked agent is resumed with the conversation of its caller",
+    file: "tools/control/task.ts",
+    find: "if (isFork(agent, modeOf(given, delegation)))",
+    replace: "if (agent.forked)",
+    tests: ["subagents/fork"],
+  },
+  {
     attacks: "rewind: a run whose start is reverted is forgotten",
     file: "folds/runs.ts",
     find: "withReverted(withoutUnfinished(runs, isInherited(event.threadId)), event)",

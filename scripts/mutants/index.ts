@@ -9,6 +9,7 @@ import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
+import { operations } from "./operations.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
@@ -41,6 +42,7 @@ export const mutants: readonly Mutant[] = [
   ...seats,
   ...remotePeople,
   ...serving,
+  ...operations,
   ...limits,
   ...conversation,
   ...memory,

@@ -345,4 +345,18 @@ export const store = inPackage("packages/sqlite", [
     replace: "POLL_MS",
     tests: ["quiet.alone"],
   },
+  {
+    attacks: "P1: a request whose time ends between two looks at the clock is never answered",
+    file: "worker.ts",
+    find: "return [over, rest];",
+    replace: "return [requests.filter(isOver), requests.filter((request) => !isOver(request))];",
+    tests: ["contention"],
+  },
+  {
+    attacks: "P1: an opening waits for ever for a writer that crashed before it",
+    file: "writer-client.ts",
+    find: "if (this.#failure) return reject(this.#failure);\n      this.#pending.set(0",
+    replace: "this.#pending.set(0",
+    tests: ["lifetime"],
+  },
 ]);

@@ -173,7 +173,7 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: the budgets of the threads above do not count",
     file: "turn/tree-budget.ts",
-    find: "if (limit !== null) return `${limit}, of a thread above this one`;",
+    find: "if (reached !== null) return `${reached}, of a thread above this one`;",
     replace: "",
     tests: ["subagents/limits"],
   },

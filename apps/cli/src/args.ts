@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { AnswerOptions, AppOptions, CliCommand, RunOptions } from "./cli-command.ts";
+import type { AnswerOptions, AppOptions, CliCommand, RunOptions, ServeOptions } from "./cli-command.ts";
 import { COMMANDS, commandNames, isFormat, isShell, OPTIONS, subcommandsOf } from "./command-table.ts";
 import type { CommandSpec, OptionName } from "./command-table.ts";
 import { UsageError } from "./exit.ts";
@@ -117,6 +117,16 @@ function build(name: string, values: Values, words: readonly string[]): CliComma
     case "acp":
       checkNoWords(name, words);
       return { kind: name, options: { trust: values.trust ?? false, flags: flagsOf(values) } };
+    case "serve":
+      checkNoWords(name, words);
+      return { kind: name, options: serveOf(values) };
+    case "token list":
+      checkNoWords(name, words);
+      return { kind: name, options: { json } };
+    case "token add":
+      return { kind: name, options: { name: personOf(name, words), may: rolesOf(values) } };
+    case "token revoke":
+      return { kind: name, options: { name: personOf(name, words) } };
     case "completion":
       return { kind: name, shell: shellOf(words) };
     case "complete":
@@ -144,6 +154,43 @@ function answerOf(values: Values, [id, ...words]: readonly string[]): AnswerOpti
     throw new UsageError(`The answer is missing: ${cinch} answer ${id} yes (or no, always, or a text).`);
   const { json = false, trust = false, message } = values;
   return { id, words, message, json, trust, flags: flagsOf(values) };
+}
+
+function serveOf(values: Values): ServeOptions {
+  const { host = "127.0.0.1", token, open = false, trust = false } = values;
+  return {
+    // As an address has it.
+    host: host.replace(/^\[(.*)\]$/, "$1"),
+    port: portOf(values.port),
+    token,
+    readOnly: values["read-only"] ?? false,
+    open,
+    names: (values["allow-host"] ?? []).map(hostNameOf),
+    trust,
+    flags: flagsOf(values),
+  };
+}
+
+function portOf(port: string | undefined): number | undefined {
+  if (port === undefined) return undefined;
+  if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
+  throw new UsageError(`--port takes a number up to 65535, and not "${port}". 0 is any free port.`);
+}
+
+function hostNameOf(name: string): string {
+  if (/^[\w.-]+(?::\d{1,5})?$/.test(name)) return name;
+  throw new UsageError(`--allow-host takes the name of a host, such as cinch.example.com, and not "${name}".`);
+}
+
+function personOf(command: string, [name, ...more]: readonly string[]): string {
+  if (name === undefined) throw new UsageError(`Whose token? ${cinch} ${command} NAME`);
+  checkNoWords(command, more);
+  return name;
+}
+
+function rolesOf({ may }: Values): string {
+  if (may !== undefined) return may;
+  throw new UsageError("What may this person do? For example: --may read,talk,approve");
 }
 
 function threadOf({ thread, resume, continue: newest }: Values): RunOptions["thread"] {

@@ -72,6 +72,26 @@ export interface ReportOptions {
   json: boolean;
 }
 
+export interface ServeOptions {
+  host: string;
+  /** `undefined`: the usual one, or any that is free. */
+  port: number | undefined;
+  /** Of the user who serves. */
+  token: string | undefined;
+  readOnly: boolean;
+  /** Shows the address in a browser. */
+  open: boolean;
+  /** Names under which callers reach the server through a proxy. */
+  names: readonly string[];
+  trust: boolean;
+  flags: ProjectFlags;
+}
+export interface AddTokenOptions {
+  name: string;
+  /** Roles, with commas between them. */
+  may: string;
+}
+
 /** What the command line asks for. */
 export type CliCommand =
   | { kind: "app"; options: AppOptions }
@@ -85,6 +105,10 @@ export type CliCommand =
   | { kind: "abort"; options: AbortOptions }
   | { kind: "acp"; options: AcpOptions }
   | { kind: "doctor"; options: ReportOptions }
+  | { kind: "serve"; options: ServeOptions }
+  | { kind: "token list"; options: { json: boolean } }
+  | { kind: "token add"; options: AddTokenOptions }
+  | { kind: "token revoke"; options: { name: string } }
   | { kind: "completion"; shell: CompletedShell }
   | { kind: "complete"; words: readonly string[] }
   | { kind: "torture" }

@@ -1,7 +1,7 @@
 import { cinch } from "./invocation.ts";
 
 /** What a shell can complete: a list of words, or what only the program knows. */
-export type Completes = readonly string[] | "threads" | "pending" | "models" | "files" | "commands";
+export type Completes = readonly string[] | "threads" | "pending" | "models" | "tokens" | "files" | "commands";
 
 export interface OptionSpec {
   type: "boolean" | "string";
@@ -38,6 +38,17 @@ export const OPTIONS = {
   output: { type: "string", short: "o", value: "FILE", completes: "files" },
   yes: { type: "boolean", short: "y" },
   message: { type: "string", short: "m", value: "TEXT" },
+  host: { type: "string", value: "ADDRESS", completes: ["127.0.0.1", "0.0.0.0"] },
+  port: { type: "string", value: "N" },
+  token: { type: "string", value: "TOKEN" },
+  "read-only": { type: "boolean" },
+  open: { type: "boolean" },
+  "allow-host": { type: "string", multiple: true, value: "NAME" },
+  may: {
+    type: "string",
+    value: "ROLES",
+    completes: ["read", "read,talk", "read,talk,approve", "read,talk,approve,manage"],
+  },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const satisfies Record<string, OptionSpec>;
@@ -181,6 +192,53 @@ export const COMMANDS: readonly CommandSpec[] = [
       db,
     },
     completes: [],
+  },
+  {
+    name: "serve",
+    usage: ["[options]"],
+    about: "serve the threads of this folder over HTTP, until Ctrl-C",
+    options: {
+      host: "the address to listen on (default: 127.0.0.1, which only this machine reaches)",
+      port: "the port (default: 4664, or a free one)",
+      token: "your token (default: $CINCH_TOKEN, else the tokens of cinch token, else a random one, which is printed)",
+      "read-only": "every token may only read",
+      open: "open the address in a browser",
+      "allow-host": "a name under which a proxy passes requests on, such as cinch.example.com; may be repeated",
+      model,
+      trust,
+      db,
+    },
+    completes: [],
+    notes: [
+      "The address goes to stdout. Elsewhere than on a terminal, each request is a line of JSON on stderr; a terminal gets failures only.",
+      "The first Ctrl-C or SIGTERM waits for what runs, up to 30 s. The second ends it at once; turns continue when their threads are opened again.",
+      "Other users of this machine can see --token in the list of processes, and the address that --open opens; CINCH_TOKEN they can't.",
+    ],
+  },
+  {
+    name: "token list",
+    usage: ["[options]"],
+    about: "list the people who may reach this folder over HTTP",
+    options: { json: "as JSON" },
+    completes: [],
+  },
+  {
+    name: "token add",
+    usage: ["NAME --may ROLES"],
+    about: "print a new token for a person, once",
+    options: { may: "what the person may do: read, talk, approve, manage, with commas between them" },
+    completes: [],
+    notes: [
+      "read: see everything. talk: messages, questions, abort. approve: approvals and plans. manage: rules, modes, models, rewind, delete, metrics.",
+      "No role includes another. The names of people are on what they do. A server that runs knows the token at once.",
+    ],
+  },
+  {
+    name: "token revoke",
+    usage: ["NAME"],
+    about: "end the access of a person, and the streams that are open",
+    options: {},
+    completes: ["tokens"],
   },
   {
     name: "doctor",

@@ -63,6 +63,7 @@ const environment = section(
     ["CINCH_MODEL", "the model, if --model is not given"],
     ["CINCH_BASE_URL", "the server of openai-compatible/…, vllm/… and llamacpp/…"],
     ["CINCH_API_KEY", "its key, if it needs one"],
+    ["CINCH_TOKEN", "your token for cinch serve, if --token is not given"],
     ["CINCH_LEDGER", "a file to which each tool appends a line when it begins and when it ends"],
     ["CRASH_AT", "EVENT:before|inside|after|emitted[:N], kill this process when its Nth such event reaches that point"],
     ["CINCH_OFFLINE_DELAY_MS", "how long the offline model takes per word (default 15)"],

@@ -32,6 +32,14 @@ async function perform(command: CliCommand): Promise<number> {
       return (await import("./acp/acp.ts")).acp(command.options);
     case "doctor":
       return (await import("./doctor/doctor.ts")).doctor(command.options);
+    case "serve":
+      return (await import("./serve/serve.ts")).serve(command.options);
+    case "token list":
+      return (await import("./serve/token-command.ts")).listTokens(command.options);
+    case "token add":
+      return (await import("./serve/token-command.ts")).addToken(command.options);
+    case "token revoke":
+      return (await import("./serve/token-command.ts")).revokeToken(command.options);
     case "completion":
       return print((await import("./completion/completion-script.ts")).completionScript(command.shell));
     case "complete":

@@ -87,6 +87,36 @@ test("each command for scripts has its options", () => {
   assert.deepEqual(commandOf(["abort", "t"]), { kind: "abort", options: { db, id: "t" } });
   assert.deepEqual(commandOf(["pending", "--json"]), { kind: "pending", options: { db, json: true } });
   assert.deepEqual(commandOf(["doctor"]), { kind: "doctor", options: { db, json: false } });
+  const serve = {
+    host: "127.0.0.1",
+    port: undefined,
+    token: undefined,
+    readOnly: false,
+    open: false,
+    names: [],
+    trust: false,
+    flags: {},
+  };
+  assert.deepEqual(commandOf(["serve"]), { kind: "serve", options: serve });
+  const given =
+    "serve --host [::1] --port 0 --token t --read-only --open --allow-host a --allow-host b --model offline";
+  assert.deepEqual(commandOf(given.split(" ")), {
+    kind: "serve",
+    options: {
+      ...serve,
+      host: "::1",
+      port: 0,
+      token: "t",
+      readOnly: true,
+      open: true,
+      names: ["a", "b"],
+      flags: { model: "offline" },
+    },
+  });
+  assert.deepEqual(commandOf(["token"]), { kind: "token list", options: { json: false } });
+  const ann = { name: "ann", may: "read" };
+  assert.deepEqual(commandOf(["token", "add", "ann", "--may", "read"]), { kind: "token add", options: ann });
+  assert.deepEqual(commandOf(["token", "revoke", "ann"]), { kind: "token revoke", options: { name: "ann" } });
   assert.deepEqual(commandOf(["completion", "fish"]), { kind: "completion", shell: "fish" });
   assert.deepEqual(commandOf(["complete", "--", "run", "--mo"]), { kind: "complete", words: ["run", "--mo"] });
 });
@@ -122,6 +152,11 @@ test("a wrong command line is refused, with the reason", () => {
     [["threads", "list", "--limit", "0"], /--limit takes a number from 1/],
     [["answer"], /cinch pending lists/],
     [["answer", "3f"], /answer is missing: cinch answer 3f yes/],
+    [["serve", "--port", "70000"], /--port takes a number up to 65535, and not "70000"/],
+    [["serve", "--allow-host", "https://x.org/"], /--allow-host takes the name of a host.*not "https:\/\/x\.org\/"/],
+    [["serve", "hello"], /cinch serve does not take "hello"/],
+    [["token", "add"], /^Whose token\? cinch token add NAME$/],
+    [["token", "add", "ann"], /--may read,talk,approve/],
     [["completion", "tcsh"], /bash, zsh or fish/],
     [["help", "trheads"], /Perhaps you meant: cinch threads/],
     [["--continue", "--resume", "t"], /either --\w+ or --continue/],

@@ -1,5 +1,5 @@
 /** The fold that a user interface draws, for a browser: no schemas, and nothing of the harness. */
-export { newDisplayState, reduceDisplay } from "./folds/display.ts";
+export { durableDisplay, newDisplayState, reduceDisplay } from "./folds/display.ts";
 export {
   MESSAGES_SHOWN,
   type ActiveSubagent,

@@ -139,6 +139,7 @@ export class Harness<Values = StateValues> {
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
   readonly #rules: readonly Rule[];
+  #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
   #cancelPrintAtExit: (() => void) | undefined;
@@ -149,6 +150,7 @@ export class Harness<Values = StateValues> {
     this.id = valid.id;
     this.#shape = new StateShape(valid.stateSchema, valid.initialState, valid.memory);
     this.#rules = valid.permissions ?? [];
+    this.#budget = valid.budget;
     const { clock = systemClock } = valid;
     const modes = modesOf(valid).map(modeOf);
     const subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, "Harness");
@@ -162,7 +164,7 @@ export class Harness<Values = StateValues> {
       toolCategory: valid.toolCategory,
       yolo: this.#shape.yolo,
       onAsk: valid.onAsk ?? "wait",
-      budget: valid.budget,
+      budget: () => this.#budget,
       contextWindow: valid.contextWindow,
       resolveModel: valid.resolveModel,
       workspaceTools: valid.workspace?.tools ?? {},
@@ -239,6 +241,11 @@ export class Harness<Values = StateValues> {
     return this.#heartbeats.register(heartbeat);
   }
 
+  /** Replaces `budget`, from the next step of each thread that this process drives. Other processes have their own. */
+  setBudget(budget: Budget): void {
+    this.#budget = optionsOf("setBudget", budget);
+  }
+
   /** Settles when the heartbeat has ended. An unknown id is ignored. */
   async removeHeartbeat(heartbeat: { id: string }): Promise<void> {
     return this.#heartbeats.remove(optionsOf("removeHeartbeat", heartbeat));
@@ -304,6 +311,11 @@ export class Harness<Values = StateValues> {
     const query = optionsOf("pending", options);
     await this.init();
     return pendingCalls(this.#store, query);
+  }
+
+  /** How many threads this process has open, and how many turns it drives. */
+  load(): { threads: number; turns: number } {
+    return this.#registry.load;
   }
 
   /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */

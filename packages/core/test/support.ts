@@ -22,10 +22,23 @@ export async function harness(
   const agent = new Agent({ name: "tester", model, instructions: "Test.", tools, ...(maxSteps ? { maxSteps } : {}) });
   const made = new Harness({ id: "test", agent, storage: memoryStore(), permissions, ...config });
   await made.init();
+  const face = await underTest.face(made);
   const seen: HarnessEvent[] = [];
-  made.subscribe((event) => seen.push(event));
-  return Object.assign(made, { seen, [Symbol.asyncDispose]: () => made.close() });
+  face.subscribe((event) => seen.push(event));
+  return Object.assign(face, { seen, [Symbol.asyncDispose]: () => face.close() });
 }
+
+/**
+ * What the tests of this process work with: the harness itself, or a client of a server in front of it. `packages/client/test/session`
+ * runs these files a second time, over HTTP.
+ */
+export const underTest = { isRemote: false, face: async (made: Harness): Promise<Harness> => made };
+
+/** Options of a test that waits for an event of a turn which continues when its thread is opened. */
+export const missed = () => onlyHere("the turn may have ended before a client has entered the thread");
+
+/** Options of a test that can't run over HTTP, and why. */
+export const onlyHere = (reason: string): { skip: string | false } => ({ skip: underTest.isRemote && reason });
 
 /** Settles when an event of this type has been seen, from now on. */
 export function next<T extends HarnessEvent["type"]>(

@@ -68,10 +68,13 @@ export function observationalMemory(options: ObservationalMemoryOptions = {}): M
     plan: (view) => planOf(view, settingsOf(view.settings), idleMs),
     async observe(job) {
       const { observer } = settingsOf(job.settings);
-      const text = await job.ask({ ...observerRequest(job), model: observer });
+      const text = await job.ask({ ...observerRequest({ ...job, room: job.roomOf(observer) }), model: observer });
       return { text, ...focusIn(text) };
     },
-    reflect: (job) => job.ask({ ...reflectorRequest(job), model: settingsOf(job.settings).reflector }),
+    reflect(job) {
+      const { reflector } = settingsOf(job.settings);
+      return job.ask({ ...reflectorRequest({ ...job, room: job.roomOf(reflector) }), model: reflector });
+    },
     // The observer may be what fails: the thread's own model is likely to work, since the turn goes on with it.
     summarise: (job) => job.ask(summaryRequest(job)),
   };

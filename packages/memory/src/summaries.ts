@@ -22,7 +22,7 @@ export function summaries(options: SummariesOptions = {}): Memory {
   return {
     tools: { recall: recallTool({ scope: "thread" }) },
     plan: (view) => ({ cut: cutOf(view, keep), observe: null, reflect: null }),
-    summarise: (job) => job.ask({ ...summaryRequest(job), model }),
+    summarise: (job) => job.ask({ ...summaryRequest({ ...job, room: job.roomOf(model) }), model }),
   };
 }
 

@@ -50,6 +50,21 @@ for (const [name, minds] of Object.entries(cases))
       assertCovered(stepsOf(model).at(-1)!.prompt, results);
     });
 
+test("requests to an observer, a reflector and a summariser with a smaller window than the thread's model fit that window", async () => {
+  const small = Object.assign(worker(0), { modelId: "small" });
+  const contextWindow = { "scripted/script": 40_000, "scripted/small": 6_000 };
+  const options = { messageTokens: 15_000, observationTokens: 3_000, observer: small, reflector: small };
+  for (const memory of [observationalMemory(options), summaries({ model: small })]) {
+    const model = worker(150);
+    await using simulation = await simulated(model, { memory, contextWindow });
+    assert.equal((await simulation.harness.sendMessage({ content: "Look." })).reason, "complete");
+  }
+  for (const isAsked of [isObserver, isReflector, isSummariser]) {
+    assert.ok(small.requests.some(isAsked));
+    assert.ok(largest(small, isAsked) < 6_000 * 0.7, `${largest(small, isAsked)} tokens`);
+  }
+});
+
 test("messages of the user that stay as they are take a part of a small window, not all of it", async () => {
   const model = worker(0);
   await using simulation = await simulated(model, { memory: summaries(), contextWindow: 8_000 });

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { test } from "node:test";
-import type { Harness, HarnessEvent, Memory } from "@cinch/core";
+import type { Clock, Harness, HarnessEvent, Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, type ScriptedModel, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
 import { answer, isSummariser, simulated, worker } from "./simulation.ts";
+import { waitingClock } from "../../testkit/test/waiting-clock.ts";
 
 const summariesAsked = (model: ScriptedModel): number => model.requests.filter(isSummariser).length;
 
@@ -21,10 +22,10 @@ const refused = (compacted: Promise<unknown>): Promise<{ code?: string; message:
   );
 
 /** An abort ends everything within its time, and the summariser is not asked again. */
-async function abortsAt(harness: Harness, model: ScriptedModel): Promise<void> {
-  const begun = performance.now();
+async function abortsAt(harness: Harness, model: ScriptedModel, clock: Clock): Promise<void> {
+  const begun = clock.now();
   await harness.abort();
-  assert.ok(performance.now() - begun < 2_000, "an abort takes less than 2 s");
+  assert.ok(clock.now() - begun < 2_000, "an abort takes less than 2 s");
   assert.equal((await harness.settled()).status, "idle");
   await wait(100);
   assert.equal(summariesAsked(model), 1);
@@ -32,25 +33,27 @@ async function abortsAt(harness: Harness, model: ScriptedModel): Promise<void> {
 
 test("an abort ends a turn and the compaction that was requested in it", async () => {
   const model = worker(4_000, { summariser: () => hang() });
-  await using simulation = await simulated(model, { memory: summaries() });
+  const clock = waitingClock();
+  await using simulation = await simulated(model, { memory: summaries(), clock });
   const { harness, seen } = simulation;
   const turn = harness.sendMessage({ content: "Look." });
   while (seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
   const compacted = refused(harness.compact());
   await isCompacting(model);
-  await abortsAt(harness, model);
+  await abortsAt(harness, model, clock);
   assert.equal((await turn).reason, "aborted");
   assert.match((await compacted).message, /was aborted/);
 });
 
 test("an abort ends the compaction of an idle thread", async () => {
   const model = worker(5, { summariser: () => hang() });
-  await using simulation = await simulated(model, { memory: summaries() });
+  const clock = waitingClock();
+  await using simulation = await simulated(model, { memory: summaries(), clock });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   const compacted = refused(harness.compact());
   await isCompacting(model);
-  await abortsAt(harness, model);
+  await abortsAt(harness, model, clock);
   assert.match((await compacted).message, /was aborted/);
 });
 
@@ -59,14 +62,15 @@ test("an abort ends a turn that waits for a person, and the compaction meanwhile
     summariser: () => hang(),
     agent: (_, steps) => (steps === 0 ? undefined : call("ask_user", { question: "Which one?" })),
   });
-  await using simulation = await simulated(model, { memory: summaries() });
+  const clock = waitingClock();
+  await using simulation = await simulated(model, { memory: summaries(), clock });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   const turn = harness.sendMessage({ content: "Ask me." });
   while (harness.getDisplayState().status !== "waiting") await wait(1);
   const compacted = refused(harness.compact());
   await isCompacting(model);
-  await abortsAt(harness, model);
+  await abortsAt(harness, model, clock);
   assert.equal((await turn).reason, "aborted");
   assert.match((await compacted).message, /was aborted/);
 });
@@ -121,6 +125,47 @@ test("a compaction that a process did not finish is done by the next one, once",
   const done = (await store.read(threadId)).filter(({ type }) => type === "context_summarised");
   assert.deepEqual([done.length, summariesAsked(later)], [1, 1]);
 });
+
+for (const [when, runs] of [
+  ["an idle thread", false],
+  ["a running turn", true],
+] as const)
+  test(`a request with instructions that comes while a summary of ${when} is written is in the summary, which is made anew`, async () => {
+    const opened = Promise.withResolvers<void>();
+    const held: Step = async function* (options) {
+      await opened.promise;
+      yield* answer("Goal: look at files.")(options);
+    };
+    const model = worker(runs ? 150 : 5, {
+      summariser: () => (summariesAsked(model) === 1 ? held : answer("Goal: look at all files.")),
+    });
+    const store = new MemoryStore(new MemoryData());
+    await using simulation = await simulated(model, { memory: summaries(), storage: store });
+    const { harness, seen } = simulation;
+    const turn = harness.sendMessage({ content: "Look." });
+    if (runs) while (seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
+    else await turn;
+    const first = harness.compact({ instructions: "Keep all file names." });
+    await isCompacting(model);
+    const second = harness.compact({ instructions: "Keep all dates." });
+    while (seen.filter(({ type }) => type === "compaction_requested").length < 2) await wait(1);
+    const third = harness.compact();
+    while (seen.filter(({ type }) => type === "compaction_requested").length < 3) await wait(1);
+    opened.resolve();
+    const ranges = (await Promise.all([first, second, third])).map(({ range }) => range);
+    await turn;
+    const asked = model.requests.filter(isSummariser).map(({ prompt }) => JSON.stringify(prompt[0]));
+    assert.equal(asked.length, 2);
+    assert.match(asked[1]!, /Keep all file names\..*Keep all dates\./);
+    assert.ok(ranges[0]);
+    assert.deepEqual(ranges, [ranges[0], ranges[0], ranges[0]]);
+    const journal = await store.read(harness.getCurrentThreadId()!);
+    const summary = journal.filter((event) => event.type === "context_summarised");
+    assert.equal(summary.length, 1);
+    assert.equal(new TextDecoder().decode(await store.blob(summary[0]!.blob!)), "Goal: look at all files.");
+    const used = journal.filter((event) => event.type === "usage_update" && event.source === "summary");
+    assert.equal(used.length, 2, "the summary that was not used has its usage");
+  });
 
 test("settled() waits until an idle thread is compacted", async () => {
   const opened = Promise.withResolvers<void>();

@@ -118,7 +118,7 @@ export async function simulated(
     tools?: ToolSet;
     memory: Memory;
     storage?: Store;
-    contextWindow?: number;
+    contextWindow?: number | Record<string, number>;
     maxSteps?: number;
     clock?: Clock;
     onRecover?: "resume" | "pause";

@@ -6,6 +6,7 @@ import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, fail, hang, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
 import { answer, assertCovered, isSummariser, look, simulated, stepsOf, tokensOf, worker } from "./simulation.ts";
+import { waitingClock } from "../../testkit/test/waiting-clock.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 const ofType = <T extends HarnessEvent["type"]>(seen: readonly HarnessEvent[], type: T): Of<T>[] =>
@@ -243,16 +244,17 @@ test("compact() without a memory says what to configure", async () => {
 test("an abort ends a turn that waits for a summary at once, even one that ignores it", async () => {
   const memory = { ...summaries(), summarise: () => new Promise<string>(() => undefined) };
   const model = worker(60);
-  await using simulation = await simulated(model, { memory, contextWindow: WINDOW });
+  const clock = waitingClock();
+  await using simulation = await simulated(model, { memory, contextWindow: WINDOW, clock });
   const { harness } = simulation;
   const turn = harness.sendMessage({ content: "Look." });
   await new Promise<void>((resolve) => {
     harness.subscribe((event) => event.type === "info" && event.message.startsWith("Summarising") && resolve());
   });
-  const begun = performance.now();
+  const begun = clock.now();
   await harness.abort();
   assert.equal((await turn).reason, "aborted");
-  assert.ok(performance.now() - begun < 2_000);
+  assert.ok(clock.now() - begun < 2_000);
 });
 
 test("explainContext() says where the tokens go and what was left out, by range and reason", async () => {

@@ -2,11 +2,14 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { CinchError } from "@cinch/core";
+import { ambiguityOf, refuseAmbiguous } from "./access/ambiguous-request.ts";
 import { CallerLimits } from "./access/caller-limits.ts";
 import { LOOPBACK } from "./access/site-check.ts";
 import { ROLES, type Authenticate } from "./access/who.ts";
 import { Feeds } from "./feeds/feeds.ts";
 import { limitsOf } from "./limits.ts";
+import { printFailures } from "./observe/log-line.ts";
+import { Metrics } from "./observe/metrics.ts";
 import { RequestHandler } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
 import { routesWith } from "./routes/table.ts";
@@ -32,7 +35,8 @@ export function createServer(options: ServerOptions): CinchServer {
   const hosts = new Set<string>((options.hosts ?? LOOPBACK).map((host) => host.toLowerCase()));
   const sites = { hosts, origins: new Set(options.origins) };
   const { harness } = options;
-  const feeds = new Feeds(harness, limits.heartbeatMs);
+  const metrics = new Metrics();
+  const feeds = new Feeds({ harness, metrics, heartbeatMs: limits.heartbeatMs });
   const changed = (threadId: string) => feeds.announce(threadId, seats.people(threadId));
   const seats: Seats = new Seats({ harness, idleMs: limits.seatMs, changed });
   const running = new Set<Promise<unknown>>();
@@ -47,9 +51,11 @@ export function createServer(options: ServerOptions): CinchServer {
     models: options.models ?? [],
     mayAnswer: options.mayAnswer,
     routes: routesWith(options.adapters ?? []),
+    metrics,
     isDraining: () => draining !== undefined,
   };
-  const handler = new RequestHandler({ parts, sites, authenticate: options.authenticate ?? everyCaller });
+  const { authenticate = everyCaller, log = printFailures } = options;
+  const handler = new RequestHandler({ parts, sites, authenticate, log });
 
   async function fetch(request: Request): Promise<Response> {
     const answer = handler.handle(request);
@@ -61,7 +67,12 @@ export function createServer(options: ServerOptions): CinchServer {
     }
   }
 
-  const node = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  async function node(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const problem = ambiguityOf(request);
+    if (problem === undefined) return listener(request, response);
+    refuseAmbiguous(response, problem);
+  }
 
   async function listen({ port = 0, host = "127.0.0.1" }: { port?: number; host?: string } = {}) {
     const name = host.includes(":") ? `[${host}]` : host;

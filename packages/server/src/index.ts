@@ -4,6 +4,7 @@ export { ROLES, type Authenticate, type MayRole, type Who } from "./access/who.t
 export { createServer, type CinchServer } from "./create-server.ts";
 export type { HttpErrorCode } from "./http/http-error.ts";
 export type { ServerLimits } from "./limits.ts";
+export type { LogLine, WriteLog } from "./observe/log-line.ts";
 export { PROTOCOL } from "./protocol.ts";
 export type { AdapterName, MayAnswer } from "./routes/route.ts";
 export type { ServerOptions } from "./server-options.ts";

@@ -1,24 +1,29 @@
-import { randomUUID } from "node:crypto";
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
 import { checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
-import { draining, errorResponse, HttpError, knownFailure } from "./http/http-error.ts";
+import { draining, HttpError } from "./http/http-error.ts";
 import { IdempotentAnswers } from "./http/idempotent-answers.ts";
 import { isMultipart, multipartBody } from "./http/multipart-body.ts";
 import { jsonBody } from "./http/read-body.ts";
 import { valid } from "./http/valid.ts";
 import type { ServerLimits } from "./limits.ts";
+import type { WriteLog } from "./observe/log-line.ts";
+import { RequestRecord } from "./observe/request-record.ts";
 import { PROTOCOL } from "./protocol.ts";
+import { responseOf } from "./routes/at-seq.ts";
+import { LongWork } from "./routes/long-work.ts";
 import { checkRole } from "./routes/role.ts";
-import type { Route, ServerParts } from "./routes/route.ts";
+import type { Route, RouteCall, ServerParts } from "./routes/route.ts";
+import { waited } from "./routes/waited.ts";
 import { PathId } from "./routes/wire-schemas.ts";
 
 interface HandlerPorts {
   parts: ServerParts;
   sites: SiteRules;
   authenticate: Authenticate;
+  log: WriteLog;
 }
 
 interface Match {
@@ -38,49 +43,67 @@ export class RequestHandler {
   }
 
   async handle(request: Request): Promise<Response> {
-    const response = await this.#answer(request).catch((error: unknown) => this.#failed(error));
+    const { log, parts } = this.#ports;
+    const record = new RequestRecord({ log, metrics: parts.metrics }, request);
+    const response = await this.#answer(request, record).catch((error: unknown) => record.failed(error));
     const headers = new Headers(response.headers);
     headers.set("cinch-protocol", String(PROTOCOL));
+    headers.set("x-request-id", record.id);
     headers.set("x-content-type-options", "nosniff");
     if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
     for (const [name, value] of corsHeaders(request, this.#ports.sites.origins)) headers.set(name, value);
-    return new Response(response.body, { status: response.status, headers });
+    const body = isStream(response) ? response.body : await bytesOf(response);
+    record.answered(response.status, body instanceof Uint8Array ? body.length : 0);
+    return new Response(body, { status: response.status, headers });
   }
 
-  async #answer(request: Request): Promise<Response> {
+  async #answer(request: Request, record: RequestRecord): Promise<Response> {
     const { parts, sites } = this.#ports;
     checkSite(request, sites);
     if (request.method === "OPTIONS") return preflight();
     const path = pathOf(request);
     const match = this.#match(request.method, path);
+    if (match) record.matched(match.route);
     const isOpen = match?.route.may === null;
-    const who = isOpen ? { may: [] } : await this.#caller(request);
+    const who: Who = isOpen ? { may: [] } : await this.#caller(request);
+    record.calledBy(who);
     if (!match) throw this.#unmatched(path);
     const { route } = match;
-    if (route.may !== null) checkRole(who, route.may);
+    if (route.may !== null) checkRole(who, route.may, route.orMay);
     if (parts.isDraining() && !isOpen) throw draining();
     if (!isOpen) parts.callers.request(who);
-    return this.#call(request, match, who);
+    return this.#call(request, match, { who, record });
   }
 
-  async #call(request: Request, { route, params }: Match, who: Who): Promise<Response> {
+  async #call(
+    request: Request,
+    { route, params }: Match,
+    { who, record }: Pick<RouteCall, "who" | "record">,
+  ): Promise<Response> {
     const { parts } = this.#ports;
     for (const [name, value] of Object.entries(params)) checkParam(name, value);
+    record.concerns(params["threadId"]);
     const query = queryOf(route, new URL(request.url).searchParams);
     const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
-    const work = async () => responseOf(await route.handle({ request, params, query, body, who, parts }));
+    const { wait, ...asked } = query;
+    const work = async () => {
+      const answer = await route.handle({ request, params, query, body, who, parts, record });
+      return responseOf(answer instanceof LongWork ? await answer.done : answer);
+    };
     const key = request.headers.get("idempotency-key");
-    if (key === null || route.method === "GET") return work();
-    const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
-    return this.#answers.of(own, JSON.stringify([query, body]), work);
+    const once = (value: string) => {
+      const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, value)]);
+      return this.#answers.of(own, JSON.stringify([asked, body]), work);
+    };
+    const answer = key === null || route.method === "GET" ? work() : once(key);
+    const allowed = route.method === "GET" ? whileAllowed(answer, who) : answer;
+    return route.waits ? waited(allowed, wait as number | undefined) : allowed;
   }
 
   async #caller(request: Request): Promise<Who> {
     const who = await this.#ports.authenticate(request);
     if (who) return who;
-    throw new HttpError(401, "UNAUTHENTICATED", "Send a token that this server knows: `Authorization: Bearer …`.", {
-      headers: { "www-authenticate": "Bearer" },
-    });
+    throw unauthenticated();
   }
 
   #match(method: string, path: string): Match | undefined {
@@ -97,18 +120,24 @@ export class RequestHandler {
     const allow = methods.join(", ");
     return new HttpError(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { headers: { allow } });
   }
+}
 
-  /** The cause of a defect is in the log alone, and without its stack. */
-  #failed(error: unknown): Response {
-    const known = knownFailure(error);
-    if (known) return errorResponse(known);
-    const id = randomUUID();
-    const name = error instanceof Error ? error.name : typeof error;
-    const code = (error as { code?: unknown } | null)?.code;
-    console.error(
-      JSON.stringify({ level: "error", requestId: id, name, ...(typeof code === "string" ? { code } : {}) }),
-    );
-    return errorResponse(new HttpError(500, "INTERNAL", `The server failed. The log has more under ${id}.`));
+const unauthenticated = (): HttpError =>
+  new HttpError(401, "UNAUTHENTICATED", "Send a token that this server knows: `Authorization: Bearer …`.", {
+    headers: { "www-authenticate": "Bearer" },
+  });
+
+/** The answer to a query. A caller that loses access while it waits gets 401. */
+async function whileAllowed(answer: Promise<Response>, { signal }: Who): Promise<Response> {
+  if (!signal) return answer;
+  const lost = Promise.withResolvers<never>();
+  const lose = () => lost.reject(unauthenticated());
+  signal.addEventListener("abort", lose);
+  if (signal.aborted) lose();
+  try {
+    return await Promise.race([answer, lost.promise]);
+  } finally {
+    signal.removeEventListener("abort", lose);
   }
 }
 
@@ -123,9 +152,11 @@ function bodyOf(request: Request, route: Route, limits: ServerLimits): Promise<u
     : jsonBody(request, { bytes: route.hasLargeBody ? fileBytes : bodyBytes, ms });
 }
 
-function responseOf(answer: unknown): Response {
-  if (answer instanceof Response) return answer;
-  return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);
+const isStream = ({ headers }: Response): boolean => headers.get("content-type") === "text/event-stream";
+
+/** The body as a whole, so that its length is known. */
+async function bytesOf(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+  return response.body && new Uint8Array(await response.arrayBuffer());
 }
 
 /** The path below a prefix under which the server may be mounted. */

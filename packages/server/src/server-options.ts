@@ -2,6 +2,7 @@ import { checkKeys, CinchError, type Harness } from "@cinch/core";
 import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
 import { ADAPTERS, type AdapterName, type MayAnswer } from "./routes/route.ts";
+import type { WriteLog } from "./observe/log-line.ts";
 
 export interface ServerOptions {
   /** It stays open when the server closes. */
@@ -19,9 +20,11 @@ export interface ServerOptions {
   models?: readonly string[];
   /** Other protocols that the server speaks: "ai-sdk" (`useChat`), "ag-ui"; default: none. */
   adapters?: readonly AdapterName[];
+  /** Gets a line for each request, and two for each stream; default: failures of the server are printed to stderr. */
+  log?: WriteLog;
 }
 
-const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "adapters"];
+const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "log", "adapters"];
 
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {

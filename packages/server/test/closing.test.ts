@@ -5,8 +5,14 @@ import { defineTool } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import { createServer } from "@cinch/server";
 import * as z from "zod";
-import { authenticate, serving } from "./serving.ts";
+import { authenticate, serving, type Remote } from "./serving.ts";
 import { Watching } from "./feeds/watching.ts";
+
+/** Settles when a request of this caller to the thread is being handled. */
+async function isSeated(at: Remote, threadId: string, by: string): Promise<void> {
+  const seats = async () => (await at.json<{ seats: string[] }>(`/v1/threads/${threadId}`)).seats;
+  while (!(await seats()).includes(by)) await delay(10);
+}
 
 test("closing ends the streams with a time to return, finishes what was accepted, and refuses the rest", async () => {
   const opened = Promise.withResolvers<void>();
@@ -20,19 +26,21 @@ test("closing ends the streams with a time to return, finishes what was accepted
       return "through";
     },
   });
-  await using at = await serving({ model: script(call("gate"), say("done")), tools: { gate } });
-  const { id } = await at.at.thread();
-  const watching = await Watching.open(`${at.url}/v1/threads/${id}/events`);
-  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
+  await using at = await serving({ model: script(call("gate"), say("done")), tools: { gate }, authenticate });
+  const [ann, bob] = [at.at.as("ann-token"), at.at.as("bob-token")];
+  const headers = { authorization: "Bearer ann-token" };
+  const { id } = await ann.thread();
+  const watching = await Watching.open(`${at.url}/v1/threads/${id}/events`, { headers });
+  await ann.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
   await started.promise;
-  const accepted = at.at.get(`/v1/threads/${id}/settled`);
-  await delay(50);
+  const accepted = bob.get(`/v1/threads/${id}/settled`);
+  await isSeated(ann, id, "bob");
   const closed = at.server.close({ drainMs: 20_000 });
   await watching.ended;
   assert.equal(watching.frames.at(-1)!.text, "retry: 1000");
   const health = await at.server.fetch(new Request(`${at.url}/v1/health`));
   assert.equal(health.status, 503);
-  const refused = await at.server.fetch(new Request(`${at.url}/v1/threads/${id}`));
+  const refused = await at.server.fetch(new Request(`${at.url}/v1/threads/${id}`, { headers }));
   assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
   opened.resolve();
   assert.equal((await accepted).status, 200);
@@ -48,11 +56,12 @@ test("a server that waits for no more than drainMs closes although a request is 
     input: z.object({}),
     execute: () => new Promise<string>(() => undefined),
   });
-  await using at = await serving({ model: script(call("gate")), tools: { gate } });
-  const { id } = await at.at.thread();
-  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
-  const unanswered = assert.rejects(at.at.get(`/v1/threads/${id}/settled`));
-  await delay(50);
+  await using at = await serving({ model: script(call("gate")), tools: { gate }, authenticate });
+  const [ann, bob] = [at.at.as("ann-token"), at.at.as("bob-token")];
+  const { id } = await ann.thread();
+  await ann.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
+  const unanswered = assert.rejects(bob.get(`/v1/threads/${id}/settled`));
+  await isSeated(ann, id, "bob");
   await at.server.close({ drainMs: 50 });
   await unanswered;
 });

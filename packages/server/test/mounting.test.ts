@@ -5,8 +5,9 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { say, script } from "@cinch/testkit";
 import { getRequestListener } from "@hono/node-server";
-import { Hono } from "hono/tiny";
-import { serving } from "./serving.ts";
+import express from "express";
+import { Hono } from "hono";
+import { serving, type CinchServer } from "./serving.ts";
 import { Watching } from "./feeds/watching.ts";
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -49,30 +50,70 @@ async function whenFree(url: string): Promise<Watching> {
   }
 }
 
-test("the server mounts in Hono below a prefix", async () => {
-  await using at = await serving({ model: script(say("hi")), limits: { streams: 1 } });
-  const app = new Hono().mount("/agents/cinch", (request) => at.server.fetch(request));
+const serve = () => serving({ model: script(say("hi")), limits: { streams: 1 } });
+const JSON_TYPE = { "content-type": "application/json" };
+
+test("the server mounts in Hono below a prefix, whether Hono removes it from the url or not", async () => {
+  await using at = await serve();
+  const app = new Hono().mount("/agents/cinch", at.server.fetch);
+  app.all("/whole/*", (context) => at.server.fetch(context.req.raw));
   await using outer = await listening(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
   await works(`${outer.url}/agents/cinch`);
+  await works(`${outer.url}/whole`);
 });
 
-test("the server mounts in Express below a prefix, which Express removes from the url", async () => {
-  await using at = await serving({ model: script(say("hi")), limits: { streams: 1 } });
-  await using outer = await listening((request, response) => {
-    request.url = request.url!.replace(/^\/agents/, "");
-    return at.server.node(request, response);
-  });
+test("the server mounts in Express below a prefix, and in a router of its own", async () => {
+  await using at = await serve();
+  const router = express.Router().use("/cinch", at.server.node);
+  const app = express().use("/agents", at.server.node).use("/deep", router);
+  app.get("/other", (_, response) => response.send("of Express"));
+  await using outer = await listening(app);
   await works(`${outer.url}/agents`);
+  await works(`${outer.url}/deep/cinch`);
+  assert.equal(await (await fetch(`${outer.url}/other`)).text(), "of Express");
 });
+
+test("a command whose body Express has read already is refused, and not run without it", async () => {
+  await using at = await serve();
+  const app = express().use(express.json(), express.urlencoded()).use("/agents", at.server.node);
+  await using outer = await listening(app);
+  const url = `${outer.url}/agents/v1/threads`;
+  for (const body of ['{"title":"lost"}', new Blob(['{"title":"lost"}']).stream()]) {
+    const init = { method: "POST", headers: JSON_TYPE, body, duplex: "half" } as RequestInit;
+    const response = await fetch(url, init);
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /express\.json/);
+  }
+  assert.deepEqual(await at.at.json("/v1/threads"), []);
+  assert.equal(
+    (await fetch(url, { method: "POST", headers: JSON_TYPE })).status,
+    201,
+    "without a body nothing is lost",
+  );
+});
+
+/** A route file of Next exports these. It sees the whole url, and the signal is aborted when the client leaves. */
+function nextRoute({ fetch: handle }: CinchServer) {
+  const route = { GET: handle, POST: handle, DELETE: handle };
+  return (method: keyof typeof route, path: string, init: RequestInit = {}) =>
+    route[method](new Request(`http://localhost:3000/api/cinch${path}`, { method, ...init }));
+}
 
 test("the server is the handlers of a route file of Next, which sees the whole url", async () => {
-  await using at = await serving({ model: script(say("hi")) });
-  const route = { GET: at.server.fetch, POST: at.server.fetch, DELETE: at.server.fetch };
-  const ask = (method: keyof typeof route, path: string, init: RequestInit = {}) =>
-    route[method](new Request(`http://localhost:3000/api/cinch${path}`, { method, ...init }));
-  const created = await ask("POST", "/v1/threads", { body: "{}", headers: { "content-type": "application/json" } });
+  await using at = await serve();
+  const ask = nextRoute(at.server);
+  const created = await ask("POST", "/v1/threads", { body: "{}", headers: JSON_TYPE });
   const { id } = (await created.json()) as { id: string };
   assert.equal((await ask("GET", `/v1/threads/${id}`)).status, 200);
+  for (let n = 0; n < 3; n++) {
+    const left = new AbortController();
+    const stream = await ask("GET", `/v1/threads/${id}/events`, { signal: left.signal });
+    assert.equal(stream.status, 200, "the stream before has ended with its client");
+    const reader = stream.body!.getReader();
+    assert.match(new TextDecoder().decode((await reader.read()).value), /"type":"resync"/);
+    assert.equal((await ask("GET", `/v1/threads/${id}/events`)).status, 429);
+    left.abort();
+  }
   assert.equal((await ask("DELETE", `/v1/threads/${id}`)).status, 204);
   assert.equal((await ask("GET", `/v1/threads/${id}`)).status, 404);
 });

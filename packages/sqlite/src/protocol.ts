@@ -66,7 +66,7 @@ export interface Reply {
 export type Instruction = Request | { watch: string };
 
 /** `open` is sent once, before all other messages. */
-export type ToWriter = { open: WriterOptions } | { instructions: Instruction[] };
+export type ToWriter = { open: WriterOptions } | { instructions: readonly Instruction[] };
 
 export type FromWriter =
   | { kind: "ready" }

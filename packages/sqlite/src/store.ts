@@ -64,7 +64,7 @@ class SqliteStore implements Store {
     const all = withDefaults(options);
     this.#options = isPath(all.path) ? { ...all, path: resolve(all.path) } : all;
     if (isPath(all.path) && !existsSync(all.path)) {
-      this.#prestarted = new WriterClient();
+      this.#prestarted = new WriterClient(this.#options.path);
       this.#prestarted.prestart();
     }
   }
@@ -79,7 +79,7 @@ class SqliteStore implements Store {
     const { path, isNew } = this.#prepare();
     // SQLite never writes a rollback journal for this file, but would replay one that another program puts there.
     this.#files = ["", "-wal", "-shm", "-journal"].map((ending) => path + ending);
-    const writer = this.#prestarted ?? new WriterClient();
+    const writer = this.#prestarted ?? new WriterClient(path);
     this.#prestarted = undefined;
     let connection: Connection | undefined;
     try {

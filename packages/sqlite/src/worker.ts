@@ -101,9 +101,8 @@ class WriterService {
   #retry(batch: Waiting[], error: unknown): void {
     const failed: WorkOutcome = { kind: "failed", failure: failureOf(error, this.#options.path) };
     const isLate = ({ since }: Waiting) => performance.now() - since > this.#options.busyMs;
-    const isOver = isBusy(error) ? isLate : () => batch.length === 1;
-    for (const request of batch.filter(isOver)) answer(request, failed);
-    const again = batch.filter((request) => !isOver(request));
+    const [over, again] = split(batch, isBusy(error) ? isLate : () => batch.length === 1);
+    for (const request of over) answer(request, failed);
     if (!isBusy(error)) for (const request of again) request.runAlone = true;
     this.#queue.unshift(...again);
   }
@@ -111,9 +110,9 @@ class WriterService {
   #catchUp(): void {
     let more = false;
     this.#attempt(() => void (more = this.#index.proceed({ includeHeld: true })));
-    const isOver = ({ since }: Waiting) => !more || performance.now() - since > CATCH_UP_MS;
-    for (const request of this.#searches.filter(isOver)) answer(request, { kind: "done" });
-    this.#searches = this.#searches.filter((request) => !isOver(request));
+    const [over, waiting] = split(this.#searches, ({ since }) => !more || performance.now() - since > CATCH_UP_MS);
+    for (const request of over) answer(request, { kind: "done" });
+    this.#searches = waiting;
   }
 
   #close(request: Waiting): void {
@@ -166,6 +165,15 @@ class WriterService {
 }
 
 const answer = ({ id }: Request, outcome: WorkOutcome) => post({ kind: "replies", replies: [{ id, outcome }] });
+
+/** Judges each request once: at a second look at the clock, one that was not over may be, and would neither be answered nor kept. */
+function split(
+  requests: readonly Waiting[],
+  isOver: (request: Waiting) => boolean,
+): [over: Waiting[], rest: Waiting[]] {
+  const { over = [], rest = [] } = Object.groupBy(requests, (request) => (isOver(request) ? "over" : "rest"));
+  return [over, rest];
+}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

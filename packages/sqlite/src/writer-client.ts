@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { CinchError } from "@cinch/core";
-import type { FromWriter, Instruction, WorkOutcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
+import type { Failure, FromWriter, Instruction, WorkOutcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
 import { storeClosed, toCinchError } from "./store-error.ts";
 
 interface Pending {
@@ -13,6 +13,7 @@ const DEFERRED_START_MS = 50;
 
 /** The main thread's side of the writer. Only a pending request keeps the process alive. */
 export class WriterClient {
+  readonly #path: string;
   #options: WriterOptions | undefined;
   readonly #pending = new Map<number, Pending>();
   #unsent: Instruction[] = [];
@@ -22,6 +23,10 @@ export class WriterClient {
   #dead: readonly [holder: string, counter: number][] = [];
   #failure: CinchError | undefined;
   #nextId = 1;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
 
   /** Starts the worker thread, which is the slowest part of creating a store. The worker does nothing until `open`. */
   prestart(): void {
@@ -37,6 +42,7 @@ export class WriterClient {
   /** Settles when the file has the current schema. */
   ready(): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
       this.#pending.set(0, { resolve: () => resolve(), reject });
       this.#ensureWorker().ref();
     });
@@ -66,8 +72,24 @@ export class WriterClient {
     process.nextTick(() => {
       const instructions = this.#unsent;
       this.#unsent = [];
-      this.#post({ instructions });
+      this.#postAll(instructions);
     });
+  }
+
+  /** A request that can't be copied for the writer fails alone. */
+  #postAll(instructions: readonly Instruction[]): void {
+    try {
+      this.#post({ instructions });
+    } catch (error) {
+      const [first] = instructions;
+      if (instructions.length > 1) for (const one of instructions) this.#postAll([one]);
+      else if (first && "id" in first) this.#settle(first.id, { kind: "failed", failure: this.#notCopied(error) });
+    }
+  }
+
+  #notCopied(error: unknown): Failure {
+    const message = `A request to the writer of "${this.#path}" can't be copied. Give blobs whose buffers were not transferred elsewhere.`;
+    return { code: "INVALID_INPUT", message, cause: String(error) };
   }
 
   #startWorker(): Worker {
@@ -82,7 +104,7 @@ export class WriterClient {
       this.#fail(
         new CinchError(
           "STORE_FAILED",
-          `The writer of "${this.#options?.path}" crashed. Close the store and open it again.`,
+          `The writer of "${this.#path}" crashed. Close the store and open it again.`,
           error,
         ),
       ),

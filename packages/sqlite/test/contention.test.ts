@@ -10,7 +10,7 @@ import { until } from "./until.ts";
 
 const run = promisify(execFile);
 
-describe("contention", { concurrency: 3, timeout: 60_000 }, () => {
+describe("contention", { concurrency: 3, timeout: 600_000 }, () => {
   test("an append waits for a lock of another program without blocking its process", async () => {
     await using place = new Place();
     const store = await place.store();
@@ -67,6 +67,19 @@ describe("contention", { concurrency: 3, timeout: 60_000 }, () => {
     const kinds = (await results).map((one) => (one.status === "fulfilled" ? one.value.kind : one.reason.code));
     assert.deepEqual(kinds, ["THREAD_NOT_FOUND", "appended", "newer", "appended", "INVALID_INPUT"]);
     assert.equal((await store.read("t")).length, 3);
+  });
+
+  test("every request is answered, however the clock of the writer leaps between two looks at it", async () => {
+    await using place = new Place();
+    const clock = new URL("programs/leaping-clock.ts", import.meta.url).href;
+    const child = await place.child({ busyMs: 1000 }, { env: { NODE_OPTIONS: `--import=${clock}` } });
+    await child.call("append", "t", [created()], { afterSeq: 0 });
+    const searches = Array.from({ length: 20 }, () => child.call("threads", { query: "thread" }));
+    for (const found of await Promise.all(searches)) assert.equal(found.length, 1);
+    const unlock = place.lock();
+    const appends = Array.from({ length: 20 }, () => child.call("append", "t", [input("x")], { afterSeq: 1 }));
+    for (const append of appends) await assert.rejects(append, { code: "STORE_BUSY" });
+    unlock();
   });
 
   test("a full disk is STORE_FULL, and appends succeed again when there is space", async (t) => {

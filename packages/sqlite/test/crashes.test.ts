@@ -10,7 +10,7 @@ import { Place } from "./place.ts";
 
 const run = promisify(execFile);
 
-describe("crashes", { concurrency: 3, timeout: 60_000 }, () => {
+describe("crashes", { concurrency: 3, timeout: 600_000 }, () => {
   for (const { position, written } of [
     { position: "before", written: 2 },
     { position: "inside", written: 2 },

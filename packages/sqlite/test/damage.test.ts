@@ -42,12 +42,12 @@ function assertCorruptOrEqual(outcome: DurableEvent[] | "CORRUPT", whole: Durabl
   if (outcome !== "CORRUPT") assert.deepEqual(outcome, whole, what);
 }
 
-describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
+describe("damage", { concurrency: 3, timeout: 600_000 }, () => {
   test("a change of any byte in the row of an event is CORRUPT, never another text, and does not affect other threads", async () => {
     await using place = new Place();
     const store = await twoThreads(place);
     const [whole, other] = [await store.read("t"), await store.read("other")];
-    using db = new DatabaseSync(place.path, { timeout: 5000 });
+    using db = new DatabaseSync(place.path, { timeout: 30_000 });
     db.exec("PRAGMA synchronous = OFF");
     const rows = db.prepare("SELECT key, CAST(body AS BLOB) AS body, sum FROM events WHERE key < 2 << 28").all();
     const set = db.prepare("UPDATE events SET body = CAST(? AS TEXT), sum = ? WHERE key = ?");

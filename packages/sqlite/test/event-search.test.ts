@@ -19,7 +19,7 @@ async function indexed(place: Place): Promise<void> {
   for (const end = Date.now() + 50_000; indexState(place)["dirty"] !== 0 && Date.now() < end;) await pause(20);
 }
 
-describe("events in a SQLite store", { concurrency: 4, timeout: 60_000 }, () => {
+describe("events in a SQLite store", { concurrency: 4, timeout: 600_000 }, () => {
   test("they are found although the index cannot be updated", async () => {
     await using place = new Place();
     const store = await place.store({ indexMs: 100_000 });

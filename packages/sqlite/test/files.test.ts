@@ -26,7 +26,7 @@ async function fill(place: Place): Promise<void> {
 
 const open = (path: string) => sqliteStore({ path }).open();
 
-describe("files", { concurrency: 4, timeout: 60_000 }, () => {
+describe("files", { concurrency: 4, timeout: 600_000 }, () => {
   test("a file is created with its folders, and contains everything when it is opened again", async () => {
     await using place = new Place();
     const path = join(place.folder, "a", "b", "c.db");

@@ -24,7 +24,7 @@ async function writeTwenty(name: string, append: Store["append"]): Promise<void>
   }
 }
 
-describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => {
+describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () => {
   test("a live driver keeps its lease while the file is locked for longer than a period", async () => {
     await using place = new Place();
     const store = await place.store(shortTimes);

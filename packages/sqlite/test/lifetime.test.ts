@@ -6,16 +6,17 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { sqliteStore } from "@cinch/sqlite";
 import { Connection } from "../src/connection.ts";
+import { WriterClient } from "../src/writer-client.ts";
 import { created } from "./events.ts";
 import { Place } from "./place.ts";
 import { until } from "./until.ts";
 
-describe("the lifetime of a store", { concurrency: 3, timeout: 60_000 }, () => {
+describe("the lifetime of a store", { concurrency: 3, timeout: 600_000 }, () => {
   test("an open store does not keep its process alive, but a pending append does until it is on disk", async () => {
     await using place = new Place();
     const program = join(import.meta.dirname, "programs/unclosed.ts");
     await promisify(execFile)(process.execPath, ["-C", "@cinch/source", program, place.path], {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     const store = await place.store();
     assert.deepEqual(
@@ -44,12 +45,43 @@ describe("the lifetime of a store", { concurrency: 3, timeout: 60_000 }, () => {
     const program = `(await import("@cinch/sqlite")).sqliteStore({ path: ${JSON.stringify(place.path)} })`;
     await promisify(execFile)(process.execPath, ["-C", "@cinch/source", "--input-type=module", "-e", program], {
       cwd: import.meta.dirname,
-      timeout: 20_000,
+      timeout: 60_000,
     });
     assert.deepEqual(readdirSync(place.folder), []);
     await store.open();
     await store.append("t", [created()], { afterSeq: 0 });
     await store.close();
+  });
+
+  test("an opening that needs its writer fails if the writer crashed before it", async () => {
+    await using place = new Place();
+    const writer = new WriterClient(place.path);
+    const { NODE_OPTIONS = "" } = process.env;
+    process.env["NODE_OPTIONS"] = "--import=data:text/javascript,throw(0)";
+    writer.prestart();
+    process.env["NODE_OPTIONS"] = NODE_OPTIONS;
+    const crashed = { code: "STORE_FAILED", message: new RegExp(`writer of "${place.path}" crashed`) };
+    await assert.rejects(writer.request({ kind: "catch_up" }), crashed);
+    // Waits until the thread has ended, after which no event of it settles anything.
+    await writer.close();
+    writer.open({ path: place.path, holder: "me", busyMs: 1, renewMs: 1, periodMs: 1, indexMs: 1 });
+    await assert.rejects(writer.ready(), crashed);
+  });
+
+  test("a request that can't be sent to the writer fails alone", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    const bytes = new Uint8Array(1);
+    structuredClone(bytes, { transfer: [bytes.buffer] });
+    const results = await Promise.allSettled([
+      store.append("a", [created()], { afterSeq: 0 }),
+      store.append("b", [created()], { afterSeq: 0, blobs: [{ hash: "h", bytes }] }),
+      store.append("c", [created()], { afterSeq: 0 }),
+    ]);
+    assert.deepEqual(
+      results.map((one) => (one.status === "fulfilled" ? one.value.kind : one.reason.code)),
+      ["appended", "INVALID_INPUT", "appended"],
+    );
   });
 
   test("closing during a search closes the connection of the search", async () => {

@@ -23,7 +23,7 @@ test("a link to a store opens that store, even while it is open under its own pa
 
 test(
   "names that are not paths, and paths that cannot exist, are refused with a reason",
-  { timeout: 10_000 },
+  { timeout: 60_000 },
   async () => {
     await using place = new Place();
     writeFileSync(join(place.folder, "file"), "x");

@@ -29,13 +29,13 @@ export class Place implements AsyncDisposable {
 
   /** Opens the file directly, past the store. */
   query<T>(task: (db: DatabaseSync) => T): T {
-    using db = new DatabaseSync(this.path, { timeout: 5000 });
+    using db = new DatabaseSync(this.path, { timeout: 30_000 });
     return task(db);
   }
 
   /** Blocks every writer until the returned function is called. */
   lock(): () => void {
-    const db = new DatabaseSync(this.path, { timeout: 5000 });
+    const db = new DatabaseSync(this.path, { timeout: 30_000 });
     db.exec("BEGIN IMMEDIATE");
     return () => db.close();
   }

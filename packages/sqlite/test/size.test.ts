@@ -35,7 +35,7 @@ async function steps(store: Store, count: number): Promise<number> {
   return said;
 }
 
-describe("the size of a store", { concurrency: 3, timeout: 60_000 }, () => {
+describe("the size of a store", { concurrency: 3, timeout: 600_000 }, () => {
   test("a step with a result of 2 KB writes less than 19 KB", async () => {
     await using place = new Place();
     const store = await place.store();

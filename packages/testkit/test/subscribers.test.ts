@@ -24,7 +24,7 @@ interface Subscriber {
 }
 
 async function until(isTrue: () => boolean, what: string): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await pause(5)) if (isTrue()) return;
+  for (const end = Date.now() + 60_000; Date.now() < end; await pause(5)) if (isTrue()) return;
   assert.fail(`${what} never happened`);
 }
 

@@ -12,8 +12,8 @@ import {
 import type { EndReason, HarnessEvent, Session } from "@cinch/core";
 import { messageOf } from "../error-message.ts";
 import { chooseModel } from "../models/choice.ts";
+import { offeredModels } from "../models/offered-models.ts";
 import { withSavedKeys } from "../setup/key-files.ts";
-import { modelIds } from "../setup/model-ids.ts";
 import type { Project } from "../setup/project.ts";
 import { foldUpdates, newAcpState, type AcpState } from "./acp-fold.ts";
 import { inputOfPrompt } from "./acp-prompt.ts";
@@ -85,7 +85,8 @@ export class AcpSession {
   options(): SessionConfigOption[] {
     const { session, project } = this.#ports;
     const modelId = session.getCurrentModelId();
-    const models = modelIds(project, modelId).map((value) => ({ value, name: value }));
+    const ids = new Set([modelId, ...offeredModels(project)]);
+    const models = Array.from(ids, (value) => ({ value, name: value }));
     const { yolo } = session.getDisplayState();
     return [
       { type: "select", id: "model", name: "Model", category: "model", currentValue: modelId, options: models },

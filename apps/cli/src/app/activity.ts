@@ -10,6 +10,8 @@ export interface Activity {
   retry: { attempt: number; due: number; message: string } | null;
   /** When a compaction was requested. */
   compacting: number | null;
+  /** When the store was found full or locked: nothing is written until it is not. */
+  store: number | null;
   /** The turn was asked to stop. */
   stopping: boolean;
   /** How the last turn ended. */
@@ -27,6 +29,7 @@ export const noActivity: Activity = {
   started: {},
   retry: null,
   compacting: null,
+  store: null,
   stopping: false,
   end: null,
   thinking: null,
@@ -37,7 +40,8 @@ export const noActivity: Activity = {
 export const thoughtKey = (messageId: string, index: number): string => `${messageId}:${index}`;
 
 /** Pure. Returns the same object for most text deltas. */
-export function reduceActivity(before: Activity, event: HarnessEvent): Activity {
+export function reduceActivity(activity: Activity, event: HarnessEvent): Activity {
+  const before = activity.store !== null && "seq" in event ? { ...activity, store: null } : activity;
   switch (event.type) {
     case "agent_start":
       return { ...ended(before, event.at), started: event.resumed ? before.started : {} };
@@ -55,6 +59,8 @@ export function reduceActivity(before: Activity, event: HarnessEvent): Activity 
       const { attempt, at, delayMs, message } = event;
       return { ...before, retry: { attempt, due: at + delayMs, message } };
     }
+    case "info":
+      return event.waitsFor === "store" ? { ...before, store: event.at } : before;
     case "tool_input_start":
       return thought(before, event.at);
     case "tool_start":

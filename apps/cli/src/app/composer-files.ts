@@ -3,6 +3,7 @@ import { emptyEditor, type EditorState } from "../composer/editor.ts";
 import { PromptHistory } from "../composer/history.ts";
 import { projectFolder } from "../composer/private-file.ts";
 import { UnsentText } from "../composer/unsent.ts";
+import { leaveUnsentFile, takeUnsentFile } from "../composer/unsent-file.ts";
 
 interface ComposerFilesOptions {
   /** The state folder of the user. */
@@ -15,21 +16,26 @@ interface ComposerFilesOptions {
 /** What the composer keeps in the state folder: the history of the project, and the unsent text of each thread. */
 export class ComposerFiles {
   readonly history: PromptHistory;
-  readonly #folder: string;
   readonly #report: (problem: string) => void;
   readonly #reported = new Set<string>();
+  readonly #unsentFolder: string;
+  /** As it stands in names of files. */
+  #thread: string | undefined;
   #unsent: UnsentText | undefined;
 
   constructor({ state, project, report }: ComposerFilesOptions) {
     this.#report = report;
-    this.#folder = projectFolder(state, project);
-    this.history = new PromptHistory(join(this.#folder, "history.jsonl"));
+    const folder = projectFolder(state, project);
+    this.#unsentFolder = join(folder, "unsent");
+    this.history = new PromptHistory(join(folder, "history.jsonl"));
   }
 
   /** Keeps the text of the thread that is left, and returns the one of the thread that is entered. */
   enter(threadId: string): EditorState {
     this.flush();
-    const file = join(this.#folder, "unsent", `${threadId.replace(/[^\w-]/g, "_")}.json`);
+    if (this.#thread !== undefined) leaveUnsentFile(this.#unsentFolder, this.#thread);
+    this.#thread = threadId.replace(/[^\w-]/g, "_");
+    const file = takeUnsentFile(this.#unsentFolder, this.#thread);
     this.#unsent = new UnsentText(file, { onProblem: () => this.#check() });
     return this.#unsent.load() ?? emptyEditor;
   }

@@ -67,9 +67,9 @@ export function screenParts(shown: Shown): ScreenParts {
 const openTasks = ({ tasks, turnId }: HarnessDisplayState, context: ViewContext): Line[] =>
   turnId !== null && tasks.some(({ status }) => status !== "completed") ? tasksLines(tasks, context) : [];
 
-function notices({ ui: { notice, outputs, edited }, held, hint, context }: Shown): Line[] {
+function notices({ ui: { notice, outputs, edited }, composer, held, hint, context }: Shown): Line[] {
   const lines = outputLines(outputs);
-  if (held && !edited) lines.push(line("Enter sends what is queued, Alt-Up edits it", { dim: true }));
+  if (held && composer.isEmpty) lines.push(line("Enter sends what is queued, Alt-Up edits it", { dim: true }));
   if (edited)
     lines.push(line("A queued input: Enter keeps it, empty removes it, Esc leaves it as it was", { dim: true }));
   if (notice !== null) lines.push(line(notice, { color: "yellow" }));

@@ -94,7 +94,7 @@ export class ThreadPrinter {
     for (; from > 0 && room > 0; from--) {
       const message = messages[from - 1]!;
       const { lines } = isSaid(message)
-        ? { lines: this.#said(message, context) }
+        ? { lines: this.#said(messages, from - 1, context) }
         : new OpenAnswer(message.id).settle(message, display, context);
       room -= lines.length;
       if (room < 0 && from < messages.length) break;
@@ -102,8 +102,9 @@ export class ThreadPrinter {
     return from;
   }
 
-  #said(message: HarnessMessage, context: ThreadContext): Line[] {
-    if (message.role === "note") return noteLines(message, context);
+  #said(messages: readonly HarnessMessage[], at: number, context: ThreadContext): Line[] {
+    const message = messages[at]!;
+    if (message.role === "note") return isInitial(messages, at) ? [] : noteLines(message, context);
     return [...(this.#isFirstLine ? [] : [BLANK]), ...userLines(message, context)];
   }
 
@@ -114,7 +115,7 @@ export class ThreadPrinter {
     this.#activeTools = activeTools;
     for (let at = messages.findLastIndex(({ seq }) => seq <= this.#seq) + 1; at < messages.length; at++) {
       const message = messages[at]!;
-      if (isSaid(message)) this.#push(this.#said(message, pass.context), pass);
+      if (isSaid(message)) this.#push(this.#said(messages, at, pass.context), pass);
       else if (!this.#settle(message, pass)) return;
       this.#seq = message.seq;
     }
@@ -156,6 +157,10 @@ export class ThreadPrinter {
 
 /** By a user or by the harness: it is printed as soon as it is recorded. */
 const isSaid = ({ role }: HarnessMessage): boolean => role !== "assistant";
+
+/** Before the first answer, a note tells the model how the thread begins. The user has it in the status line. */
+const isInitial = (messages: readonly HarnessMessage[], at: number): boolean =>
+  !messages.slice(0, at).some(({ role }) => role === "assistant");
 
 /** A single message may be longer than a few screens. */
 function shorten({ print, context }: Pass, heading: number): void {

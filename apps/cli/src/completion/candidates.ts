@@ -7,19 +7,28 @@ export interface Candidate {
   about: string;
 }
 
-/** What only a store or a list of models knows. `db`: what `--db` says so far. */
-export type CandidateSource = (kind: "threads" | "pending" | "models", db: string | undefined) => Promise<Candidate[]>;
+type CandidateKind = Exclude<Completes, readonly string[] | "files" | "commands">;
+
+/** What only a store, a folder or a list of models knows. `db`: what `--db` says so far. */
+export type CandidateSource = (kind: CandidateKind, db: string | undefined) => Promise<Candidate[]>;
 
 /** What may stand for the last of the words, which follow `cinch`. None: the shell completes file names. */
 export async function candidates(words: readonly string[], source: CandidateSource): Promise<Candidate[]> {
-  const given = withoutEquals(words);
-  const current = given.at(-1) ?? "";
-  const { positionals, open, db } = read(given.slice(0, -1));
-  const found = await offered({ current, positionals, open, db }, source);
-  return found.filter(({ value }) => value.startsWith(current));
+  const given = withoutEquals(words).map(optionAndValue);
+  const [option, current] = given.at(-1) ?? [""];
+  const { positionals, open, db } = read(given.flat().slice(0, -1));
+  const found = await offered({ current: current ?? option, positionals, open, db }, source);
+  const fitting = found.filter(({ value }) => value.startsWith(current ?? option));
+  return current === undefined ? fitting : fitting.map((one) => ({ ...one, value: `${option}=${one.value}` }));
 }
 
-/** Bash gives `--db=x` as three words. */
+/** `--db=x` as two words. */
+function optionAndValue(word: string): [string] | [option: string, value: string] {
+  const [, option, value = ""] = /^(--[^=]+)=([^]*)$/.exec(word) ?? [];
+  return option !== undefined && takesValue(optionOf(option)) ? [option, value] : [word];
+}
+
+/** Bash gives `--db=x` as three words, other shells as one. */
 function withoutEquals(words: readonly string[]): string[] {
   const isLastEquals = words.at(-1) === "=";
   return [...words.filter((word) => word !== "="), ...(isLastEquals ? [""] : [])];
@@ -44,11 +53,14 @@ function read(words: readonly string[]): Omit<Typed, "current"> {
       continue;
     }
     const option = optionOf(word);
-    if (option !== undefined && OPTIONS[option].type === "string") open = option;
+    if (takesValue(option)) open = option;
     else if (!word.startsWith("-")) positionals.push(word);
   }
   return { positionals, open, db };
 }
+
+const takesValue = (option: OptionName | undefined): boolean =>
+  option !== undefined && OPTIONS[option].type === "string";
 
 function optionOf(word: string): OptionName | undefined {
   const names = Object.keys(OPTIONS) as OptionName[];
@@ -79,7 +91,7 @@ function optionsOf({ options }: CommandSpec): Candidate[] {
 
 async function expanded(
   kind: Completes | undefined,
-  ask: (kind: "threads" | "pending" | "models") => Promise<Candidate[]>,
+  ask: (kind: CandidateKind) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   if (kind === undefined || kind === "files") return [];
   if (kind === "commands") return commandNames().map((value) => ({ value, about: aboutOf(value) }));

@@ -16,6 +16,7 @@ export async function complete(words: readonly string[]): Promise<number> {
 
 const source: CandidateSource = async (kind, db) => {
   if (kind === "models") return models();
+  if (kind === "tokens") return people();
   // Late, because commands and options must complete at once.
   const { listFrom } = await import("../threads/open-store.ts");
   return listFrom({ db }, async ({ store, harness }) => {
@@ -30,6 +31,12 @@ async function pendingCandidates(harness: Harness): Promise<Candidate[]> {
   const { waitingOf } = await import("../pending/waiting.ts");
   const waiting = (await harness.pending()).map(waitingOf);
   return waiting.map(({ id, toolName }) => ({ value: id, about: toolName }));
+}
+
+async function people(): Promise<Candidate[]> {
+  const { TokenFolder } = await import("../serve/token-folder.ts");
+  const tokens = new TokenFolder({ folder: process.cwd(), env: process.env }).list();
+  return tokens.map(({ name, may }) => ({ value: name, about: may.join(", ") }));
 }
 
 function models(): Candidate[] {

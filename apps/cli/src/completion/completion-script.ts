@@ -19,18 +19,24 @@ complete -o bashdefault -o default -F _cinch cinch
 
 const zsh = `#compdef cinch
 _cinch() {
-  local line tab=$'\\t'
-  local -a found
+  local line value about tab=$'\\t'
+  # Those that are open are followed by no space.
+  local -a closed open
   for line in "\${(@f)$(cinch complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    [[ -n $line ]] && found+=("\${\${line%%$tab*}//:/\\\\:}:\${line#*$tab}")
+    [[ -n $line ]] || continue
+    value=\${\${line%%$tab*}//:/\\\\:} about=\${line#*$tab}
+    [[ -n $about ]] && about=:$about
+    [[ $value == */ ]] && open+=("$value$about") || closed+=("$value$about")
   done
-  if (( \${#found} )); then
-    _describe cinch found
+  if (( \${#closed} + \${#open} )); then
+    _describe cinch closed -- open -S ''
   else
+    compset -P 1 '*='
     _files
   fi
 }
-compdef _cinch cinch
+# As a file in $fpath, this script is the function itself.
+if [[ $funcstack[1] == _cinch ]]; then _cinch "$@"; else compdef _cinch cinch; fi
 `;
 
 const fish = `# fish completion for cinch

@@ -37,7 +37,9 @@ export function completionTarget(text: string, cursor: number): CompletionTarget
   if (command) return { kind: "command", query: command[1]!, start: 0, end: cursor };
   const file = FILE.exec(before);
   if (!file) return undefined;
-  return { kind: "file", query: file[1] ?? file[2]!, start: before.lastIndexOf("@"), end: cursor };
+  // A quoted path may contain an @ itself.
+  const start = file.index + file[0].indexOf("@");
+  return { kind: "file", query: file[1] ?? file[2]!, start, end: cursor };
 }
 
 /** The best choices, best first. */

@@ -10,6 +10,7 @@ import { diagnoseKeys } from "./diagnose-keys.ts";
 import { diagnoseRuntime } from "./diagnose-runtime.ts";
 import { diagnoseSandbox } from "./diagnose-sandbox.ts";
 import { diagnoseTerminal } from "./diagnose-terminal.ts";
+import { diagnoseTokens } from "./diagnose-tokens.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 
 /** `cinch doctor`. */
@@ -25,6 +26,7 @@ export async function doctor({ db, json }: ReportOptions): Promise<number> {
     ...(await diagnoseDatabase(chosenDatabase({ db }).path)),
     ...(await diagnoseConfig({ folder, env })),
     ...diagnoseTrust({ folder, env }),
+    ...diagnoseTokens({ folder, env }),
   ];
   const failed = findings.some(({ status }) => status === "fail");
   stdout.write(json ? `${terminalJson({ ok: !failed, findings }, 2)}\n` : findings.map(lines).join(""));

@@ -2,21 +2,22 @@ import { plain, short } from "../terminal/sanitise.ts";
 import { escapeHtml } from "./escape-html.ts";
 import { callMark, revealed, summaryOf, timeOf } from "./export-text.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { sectionsOf, type ExportBlock, type ExportedCall, type ExportSection } from "./sections.ts";
+import type { ExportedImages } from "./exported-images.ts";
+import { sectionsOf, type ExportBlock, type ExportedCall, type ExportedFile, type ExportSection } from "./sections.ts";
 import type { ThreadExport } from "./thread-export.ts";
 
 /** Longer results are folded. */
 const OPEN_LINES = 20;
 
 /** A thread as one file: no script, nothing from elsewhere, and every foreign text escaped. */
-export function exportHtml(thread: ThreadExport): string {
+export function exportHtml(thread: ThreadExport, images: ExportedImages = new Map()): string {
   const title = escapeHtml(short(thread.title) || "(no title)");
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
 <title>${title}</title>
 <style>${STYLE}</style>
 </head>
@@ -26,28 +27,36 @@ export function exportHtml(thread: ThreadExport): string {
 <p class="about">${escapeHtml(summaryOf(thread))}</p>
 </header>
 <main>
-${sectionsOf(thread).map(sectionHtml).join("\n")}
+${sectionsOf(thread)
+  .map((section) => sectionHtml(section, images))
+  .join("\n")}
 </main>
 </body>
 </html>
 `;
 }
 
-function sectionHtml({ who, at, blocks }: ExportSection): string {
+function sectionHtml({ who, at, blocks }: ExportSection, images: ExportedImages): string {
   const heading = who === "end" ? "" : `<h2>${who}${at === null ? "" : ` <time>${timeOf(at)}</time>`}</h2>\n`;
-  const body = blocks.map((block) => blockHtml(block, who)).join("\n");
+  const body = blocks
+    .map((block) => (block.kind === "file" ? fileHtml(block, images) : blockHtml(block, who)))
+    .join("\n");
   return `<section class="${who.toLowerCase()}">\n${heading}${body}\n</section>`;
 }
 
-function blockHtml(block: ExportBlock, who: ExportSection["who"]): string {
+function fileHtml({ name, blob }: ExportedFile, images: ExportedImages): string {
+  const image = blob === null ? undefined : images.get(blob);
+  const named = `<p class="about">File: ${escapeHtml(short(name))}</p>`;
+  return image === undefined ? named : `${named}\n<img src="${escapeHtml(image)}" alt="${escapeHtml(short(name))}">`;
+}
+
+function blockHtml(block: Exclude<ExportBlock, ExportedFile>, who: ExportSection["who"]): string {
   switch (block.kind) {
     case "text":
       // What the user typed is shown as it was typed.
       return who === "cinch" ? markdownHtml(plain(block.text)) : `<pre class="prose">${prose(block.text)}</pre>`;
     case "reasoning":
       return `<details><summary>thought</summary><pre class="prose">${prose(block.text)}</pre></details>`;
-    case "file":
-      return `<p class="about">File: ${escapeHtml(short(block.name))}</p>`;
     case "call":
       return callHtml(block);
   }
@@ -90,5 +99,5 @@ pre.input { white-space: pre-wrap; overflow-wrap: anywhere; }
 .end { color: var(--faint); } .tool { border-left: 3px solid var(--line); padding-left: .8rem; margin: .8rem 0; }
 .failed b, .unknown b { color: var(--cut); }
 ins, del { text-decoration: none; } ins { color: var(--add); background: var(--addbg); } del { color: var(--cut); background: var(--cutbg); }
-table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: .2rem .5rem; }
+img { max-width: 100%; } table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: .2rem .5rem; }
 `;

@@ -12,8 +12,14 @@ export interface ExportSection {
 export type ExportBlock =
   | { kind: "text"; text: string }
   | { kind: "reasoning"; text: string }
-  | { kind: "file"; name: string }
+  | ExportedFile
   | ExportedCall;
+
+export interface ExportedFile {
+  kind: "file";
+  name: string;
+  blob: string | null;
+}
 
 export interface ExportedCall {
   kind: "call";
@@ -70,7 +76,7 @@ function blockOf(part: Part, outcomes: HarnessMessage["outcomes"]): ExportBlock[
     case "reasoning":
       return part.text.trim() === "" ? [] : [{ kind: part.type, text: part.text }];
     case "file":
-      return [{ kind: "file", name: part.filename ?? part.url ?? part.mediaType }];
+      return [{ kind: "file", name: part.filename ?? part.url ?? part.mediaType, blob: part.blob ?? null }];
     case "tool-call":
       return [callOf(part, outcomes[part.toolCallId])];
     case "tool-result":

@@ -16,7 +16,7 @@ interface AskedCall {
   seq: number;
 }
 
-/** How long after a notice a turn may be without a driver before the run gives up. */
+/** How long after a notice a turn may be without a driver before the run looks, and looks again before it gives up. */
 const ORPHAN_MS = 500;
 
 /** Watches a session until its turn has ended or can't continue. */
@@ -56,7 +56,7 @@ export class TurnWatch {
       case "subagent_tool_end":
         return this.checkWaiting();
       case "info":
-        setTimeout(() => this.#checkDriver(event.message), ORPHAN_MS).unref();
+        this.#checkLater(event.message);
     }
   }
 
@@ -81,13 +81,21 @@ export class TurnWatch {
     );
   }
 
-  #checkDriver(message: string): void {
-    const { threadId, status } = this.#session.getDisplayState();
+  #checkLater(message: string, freeAt?: number): void {
+    setTimeout(() => {
+      this.#checkDriver(message, freeAt).catch((error: unknown) =>
+        this.#settle({ kind: "failed", message: messageOf(error) }),
+      );
+    }, ORPHAN_MS).unref();
+  }
+
+  /** `freeAt`: the newest event when the turn was found without a driver. Between two turns, it has none for a moment. */
+  async #checkDriver(message: string, freeAt: number | undefined): Promise<void> {
+    const { threadId, status, seq } = this.#session.getDisplayState();
     if (threadId === null || status !== "running") return;
-    const orphaned = this.#store.lease(threadId).then((lease) => lease.status === "free");
-    orphaned.then(
-      (gone) => (gone ? this.#settle({ kind: "failed", message }) : undefined),
-      (error: unknown) => this.#settle({ kind: "failed", message: messageOf(error) }),
-    );
+    const lease = await this.#store.lease(threadId);
+    if (lease.status !== "free") return;
+    if (seq === freeAt) this.#settle({ kind: "failed", message });
+    else this.#checkLater(message, seq);
   }
 }

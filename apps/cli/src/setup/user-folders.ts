@@ -7,7 +7,7 @@ export interface UserFolders {
   home: string;
   /** What the user writes: `config.json`, `AGENTS.md`, `agents`, `skills`; and the keys. */
   config: string;
-  /** What Cinch remembers: trusted folders, histories, unsent texts, compiled code. */
+  /** What Cinch remembers: trusted folders, tokens of people, histories, unsent texts, compiled code. */
   state: string;
 }
 

@@ -43,7 +43,8 @@ export class Screen {
     this.#due = true;
     if (this.#cancelTimer || this.#writing || this.#left) return;
     const { clock } = this.#options;
-    const wait = Math.max(0, this.#drawnAt + FRAME_MS - clock.now());
+    // Not longer than a frame: the clock of the system may have been set back.
+    const wait = Math.min(FRAME_MS, Math.max(0, this.#drawnAt + FRAME_MS - clock.now()));
     this.#cancelTimer = clock.after(wait, () => this.draw());
   }
 

@@ -3,7 +3,7 @@ import type { ExportOptions, ShowOptions } from "../cli-command.ts";
 import { PRIVATE_FILE } from "../composer/private-file.ts";
 import { messageOf } from "../error-message.ts";
 import { ExitCode, UsageError } from "../exit.ts";
-import { exportAs, exportText, readThread, type ThreadExport } from "../export/index.ts";
+import { exportAs, exportFrom, exportText, readThread, type ThreadExport } from "../export/index.ts";
 import { short } from "../terminal/sanitise.ts";
 import { findThread } from "./find-thread.ts";
 import { withDatabase } from "./open-store.ts";
@@ -17,7 +17,10 @@ export async function showThread(options: ShowOptions): Promise<number> {
 
 /** `cinch threads export`. */
 export async function exportThread(options: ExportOptions): Promise<number> {
-  const text = exportAs(options.format, await exportOf(options));
+  const { db, id, format } = options;
+  const text = await withDatabase({ db }, async ({ store, path }) =>
+    exportFrom(store, await findThread(store, { id, path }), format),
+  );
   if (options.output === undefined) process.stdout.write(text);
   else write(options.output, text);
   return ExitCode.complete;

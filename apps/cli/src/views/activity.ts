@@ -39,7 +39,8 @@ function waitLine({ what, since }: TurnWait, hint: Span[], context: ViewContext)
 }
 
 export function turnWait(display: HarnessDisplayState, activity: Activity, { now }: ViewContext): TurnWait {
-  const { asked, retry, compacting, stopping } = activity;
+  const { asked, retry, compacting, store, stopping } = activity;
+  if (store !== null) return { what: [span("waits for the store")], since: store };
   if (stopping) return { what: [span("stops")], since: null };
   if (retry) {
     const seconds = Math.max(0, Math.ceil((retry.due - now) / 1_000));

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call, say, Story } from "./story.ts";
 import { reduceActivity } from "../../src/app/activity.ts";
+import { activityLines } from "../../src/views/activity.ts";
+import { plainText } from "../text/shown.ts";
+import { call, say, Story, type Moment } from "./story.ts";
 
 test("while the model is asked, the activity says since when; a retry, until when", () => {
   const story = new Story()
@@ -15,6 +17,19 @@ test("while the model is asked, the activity says since when; a retry, until whe
   assert.deepEqual({ asked, retry }, { asked: null, retry: { attempt: 1, due: 3_000, message: "overloaded" } });
   story.wait(2_000).live({ type: "message_start", turnId: "turn", messageId: "n", role: "assistant" });
   assert.deepEqual([story.now.activity.asked, story.now.activity.retry], [3_000, null]);
+});
+
+test("while the store takes nothing, that is what the turn waits for, until something is written", () => {
+  const story = new Story()
+    .begin()
+    .live({ type: "message_start", turnId: "turn", messageId: "m", role: "assistant" })
+    .wait(1_000)
+    .live({ type: "info", message: "Waiting for the store: No disk space is left.", waitsFor: "store" });
+  const shown = ({ display, activity }: Moment) =>
+    activityLines(display, activity, { width: 80, now: 3_000, unicode: true }).map(plainText);
+  assert.match(shown(story.now)[0]!, /waits for the store · 2 s · Esc stops$/);
+  story.note("written");
+  assert.match(shown(story.now)[0]!, /waits for anthropic · 3 s/);
 });
 
 test("a call runs since it was started, until it ends", () => {

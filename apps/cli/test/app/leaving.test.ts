@@ -137,7 +137,7 @@ async function unsentIsSaved(place: AppFolder): Promise<void> {
   const find = () =>
     execFileSync("find", [place.state, "-path", "*unsent*", "-type", "f"], { encoding: "utf8" }).trim();
   for (let waited = 0; find() === ""; waited += 20) {
-    if (waited > 20_000) throw new Error("The unsent text is not saved.");
+    if (waited > 60_000) throw new Error("The unsent text is not saved.");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

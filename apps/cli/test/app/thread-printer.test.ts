@@ -41,6 +41,21 @@ test("however a journal is cut into frames, the same lines are printed", () => {
   );
 });
 
+test("a note about how the thread begins is not printed, one about a change is", () => {
+  const story = new Story();
+  story
+    .user("hi")
+    .note('You are in mode "Build" now.')
+    .answer([say("Hello.")]);
+  story
+    .user("plan")
+    .note('You are in mode "Plan" now.')
+    .answer([say("A plan.")]);
+  const notes = (frames: ShownFrame[]) => printedIn(frames).filter((row) => row.includes("note:"));
+  assert.deepEqual(notes(shown(story.moments)), ['▸ note: You are in mode "Plan" now.']);
+  assert.deepEqual(notes(shown([story.now])), ['▸ note: You are in mode "Plan" now.']);
+});
+
 test("each word is printed once, in the order of the journal, and is not live again", () => {
   fc.assert(
     fc.property(shapes, drawn, (all, places) => {

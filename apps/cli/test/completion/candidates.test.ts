@@ -10,6 +10,7 @@ const completed = async (...words: string[]): Promise<string[]> =>
 test("commands complete, and so do their second words", async () => {
   assert.deepEqual(await completed("th"), ["threads"]);
   assert.deepEqual(await completed("threads", ""), ["list", "show", "export", "delete"]);
+  assert.deepEqual(await completed("token", ""), ["list", "add", "revoke"]);
   assert.deepEqual(await completed("help", "co"), ["completion"]);
   assert.deepEqual(await completed("completion", ""), ["bash", "zsh", "fish"]);
   assert.ok((await completed("")).includes("run"));
@@ -19,6 +20,7 @@ test("commands complete, and so do their second words", async () => {
 test("options are those of the command", async () => {
   assert.deepEqual(await completed("run", "--mo"), ["--model", "--mode"]);
   assert.deepEqual(await completed("threads", "export", "--f"), ["--format"]);
+  assert.deepEqual(await completed("serve", "--re"), ["--read-only"]);
   assert.deepEqual(await completed("--pl"), ["--plain"]);
   assert.deepEqual(await completed("run", "--pl"), []);
 });
@@ -27,6 +29,9 @@ test("the value of an option completes to what it takes", async () => {
   assert.deepEqual(await completed("run", "--model", ""), ["models-of-default"]);
   assert.deepEqual(await completed("run", "--model", "=", "mod"), ["models-of-default"]);
   assert.deepEqual(await completed("run", "--model", "="), ["models-of-default"]);
+  assert.deepEqual(await completed("run", "--model=mod"), ["--model=models-of-default"]);
+  assert.deepEqual(await completed("run", "--model=x"), []);
+  assert.deepEqual(await completed("run", "--yolo=x"), []);
   assert.deepEqual(await completed("--resume", ""), ["threads-of-default"]);
   assert.deepEqual(await completed("threads", "export", "x", "--format", "h"), ["html"]);
   assert.deepEqual(await completed("threads", "export", "x", "-o", ""), []);
@@ -35,9 +40,11 @@ test("the value of an option completes to what it takes", async () => {
 test("ids come from the database that is named", async () => {
   assert.deepEqual(await completed("threads", "show", ""), ["threads-of-default"]);
   assert.deepEqual(await completed("threads", "--db", "x.db", "show", ""), ["threads-of-x.db"]);
+  assert.deepEqual(await completed("threads", "--db=x.db", "show", ""), ["threads-of-x.db"]);
   assert.deepEqual(await completed("threads", "show", "a", ""), []);
   assert.deepEqual(await completed("abort", ""), ["threads-of-default"]);
   assert.deepEqual(await completed("answer", ""), ["pending-of-default"]);
   assert.deepEqual(await completed("answer", "3f", "a"), ["always"]);
+  assert.deepEqual(await completed("token", "revoke", ""), ["tokens-of-default"]);
   assert.deepEqual(await completed("nothing", ""), []);
 });

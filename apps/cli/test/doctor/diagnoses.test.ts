@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,6 +7,8 @@ import { test } from "node:test";
 import { sqliteStore } from "@cinch/sqlite";
 import { diagnoseDatabase } from "../../src/doctor/diagnose-database.ts";
 import { diagnoseTerminal } from "../../src/doctor/diagnose-terminal.ts";
+import { diagnoseTokens } from "../../src/doctor/diagnose-tokens.ts";
+import { TokenFolder } from "../../src/serve/token-folder.ts";
 
 class Folder {
   readonly path = mkdtempSync(join(tmpdir(), "cinch-doctor-"));
@@ -64,6 +66,20 @@ function newer(path: string, whole: Buffer): void {
   db.exec("PRAGMA user_version = 9999");
   db.close();
 }
+
+test("the people with tokens are named, and a file that others can read is a warning", () => {
+  using folder = new Folder();
+  const place = { folder: folder.path, env: { HOME: folder.path } };
+  assert.deepEqual(diagnoseTokens(place), []);
+  const tokens = new TokenFolder(place);
+  tokens.add({ name: "bob", may: ["read"] });
+  tokens.add({ name: "ann", may: ["read"] });
+  assert.deepEqual(diagnoseTokens(place), [{ area: "tokens", status: "ok", message: "ann, bob" }]);
+  const [file = ""] = tokens.files();
+  chmodSync(file, 0o644);
+  const [, warning] = diagnoseTokens(place);
+  assert.deepEqual([warning!.status, warning!.next], ["warn", `chmod 600 ${file}`]);
+});
 
 test("a terminal is described, and what it lacks has a next step", () => {
   const size = { columns: 80, rows: 24 };

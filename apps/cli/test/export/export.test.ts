@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, defineTool, Harness, memoryStore } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
-import { exportAs, exportText, readThread } from "../../src/export/index.ts";
+import { exportAs, exportFrom, exportText, readThread } from "../../src/export/index.ts";
 import { hostile } from "../terminal/hostile.ts";
 import { emptyThread, message, threadFull } from "./thread.ts";
 
@@ -161,6 +161,26 @@ test("HTML shows code and diffs, links only to the web, and loads nothing", () =
   assert.match(html, /&lt;script&gt;alert\(&quot;x&quot;\)&lt;\/script&gt;/);
   assert.match(html, /prefers-color-scheme: dark/);
   assert.doesNotMatch(html, /<script|<img|<link|@import|url\(/);
+});
+
+test("HTML contains small images of kinds that hold no script, and names the others", async () => {
+  const store = memoryStore();
+  const agent = new Agent({ name: "a", model: script(say("Seen.")) });
+  const harness = new Harness({ id: "h", storage: store, agent });
+  const bytes = (length: number) => new Uint8Array(length).fill(7);
+  const files = [
+    { mediaType: "image/png", filename: "small.png", data: bytes(3) },
+    { mediaType: "image/png", filename: "large.png", data: bytes(2_000_001) },
+    { mediaType: "image/svg+xml", filename: "drawing.svg", data: bytes(4) },
+  ];
+  await harness.sendMessage({ content: "look", files });
+  const record = (await store.thread(harness.getCurrentThreadId()!))!;
+  const html = await exportFrom(store, record, "html");
+  assert.deepEqual(html.match(/<img .*?>/g), ['<img src="data:image/png;base64,BwcH" alt="small.png">']);
+  for (const { filename } of files) assert.ok(html.includes(`File: ${filename}`));
+  assert.match(html, /default-src 'none'; img-src data:;/);
+  assert.doesNotMatch(await exportFrom(store, record, "markdown"), /base64/);
+  await harness.close();
 });
 
 test("no control character leaves a thread, in any format", () => {

@@ -31,7 +31,7 @@ test("whatever stands in the place of a file, a folder can be looked at and open
   assert.ok(project.db.startsWith(user.state));
 });
 
-test("nothing of a folder that is not trusted is read", { timeout: 20_000 }, async () => {
+test("nothing of a folder that is not trusted is read", { timeout: 60_000 }, async () => {
   await using user = new UserHome();
   user.trap("shop/AGENTS.md", "shop/CLAUDE.md", "shop/.cinch/config.json", "shop/.cinch/agents/a.md");
   user.trap("shop/.cinch/skills/a/SKILL.md", "shop/.agents/skills/a/SKILL.md", "shop/.claude/skills/a/SKILL.md");

@@ -44,6 +44,16 @@ test("200 changes a second are at most 60 frames", () => {
   assert.ok(drawn() <= 61 && drawn() >= 45, String(drawn()));
 });
 
+test("a clock that is set back delays no frame", () => {
+  const { clock, screen, state, written } = setUp();
+  screen.draw();
+  clock.setBack(3_600_000);
+  state.answer = "news";
+  screen.request();
+  clock.advance(20);
+  assert.match(written.at(-1)!, /news/);
+});
+
 test("a key is drawn at once, and the frame that was due is not drawn again", () => {
   const { clock, screen, state, written, drawn } = setUp();
   screen.draw();

@@ -88,6 +88,12 @@ export class TestClock implements Clock {
     return () => (this.#timers = this.#timers.filter((one) => one !== timer));
   }
 
+  /** As a person or a service sets the clock of the system: timers run on. */
+  setBack(ms: number): void {
+    this.#now -= ms;
+    for (const timer of this.#timers) timer.at -= ms;
+  }
+
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

@@ -1,11 +1,12 @@
 import { waitingCalls, type FindCall, type WaitingState } from "./answer-target.ts";
 import { CinchError } from "../errors.ts";
-import type { Decision, NewEvent } from "../events/event-map.ts";
+import type { Decision, DurableEvent, NewEvent } from "../events/event-map.ts";
 import { BY_RULES, questionSeq, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import { NoJson, toJson } from "../events/json.ts";
 import type { Json, Message } from "../events/message.ts";
+import { ANSWER, orRepeated, type AnswerEvent } from "./repeated-answer.ts";
 import { policyCommand } from "./policy-command.ts";
 import { checkDecision, digestOf } from "../permissions/gate.ts";
 import { withTimeout } from "../ports/clock.ts";
@@ -23,6 +24,8 @@ export interface SuspensionAnswer {
   by?: string;
   /** The `seq` of the `tool_suspended` event that the responder saw. If another question waits by now, the answer is refused. */
   seq?: number;
+  /** Only compares the answer with the one that is recorded: a call that waits is not answered. */
+  repeat?: boolean;
 }
 
 export interface ApprovalAnswer {
@@ -37,16 +40,34 @@ export interface ApprovalAnswer {
   by?: string;
   /** From the `tool_approval_required` event that the responder saw. If another call is pending by now, the answer is refused. */
   digest?: string;
+  /** Only compares the answer with the one that is recorded: a call that waits is not answered. */
+  repeat?: boolean;
 }
 
 const MESSAGE_CHARS = 100_000;
 
-/** Answers a suspended call. The first answer stands. */
+/** Answers a suspended call. The first answer stands, and the person who gave it may give it again. */
 export async function answerSuspension(signed: SignedThread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
-  const { thread } = signed;
-  const { toolCallId, seq } = answer;
+  const { seq } = answer;
   const by = signed.by ?? answer.by;
   const resumeData = jsonOf("resumeData", answer.resumeData);
+  const isSame = async (given: AnswerEvent) =>
+    given.type === "tool_resumed" && given.by === by && (await isSameJson(given.resumeData, resumeData));
+  const isQuestion = (event: { seq: number }) => event.seq === seq;
+  const named =
+    by === undefined || seq === undefined ? null : { ...answer, waiting: "suspended" as const, isQuestion, isSame };
+  await orRepeated(signed.thread, named, () => giveData(signed, { ...answer, by, resumeData }, find));
+}
+
+interface GivenData extends Omit<SuspensionAnswer, "by"> {
+  by: string | undefined;
+  resumeData: Json;
+}
+
+async function giveData(signed: SignedThread, answer: GivenData, find: FindCall): Promise<void> {
+  const { thread } = signed;
+  const { toolCallId, seq, by, resumeData, repeat } = answer;
+  if (repeat) throw await notPending(thread, "suspended", toolCallId);
   const isSeen = (one: Call) => seq === undefined || questionSeq(one) === seq;
   const call = await findWaiting(thread, "suspended", { toolCallId, find, isSeen });
   const tool = await toolOf(thread, call);
@@ -71,12 +92,32 @@ export async function answerSuspension(signed: SignedThread, answer: SuspensionA
 
 /** Answers a call that waits for an approval. The answer is bound to the digest of the call, and rules are checked again when it runs. */
 export async function answerApproval(signed: SignedThread, answer: ApprovalAnswer, find: FindCall): Promise<void> {
-  const { thread } = signed;
-  const { toolCallId, decision, digest } = answer;
+  const { decision, digest } = answer;
   const by = signed.by ?? answer.by;
   const message = checkedMessage(answer);
   if (by === BY_RULES)
     throw new CinchError("INVALID_INPUT", `by is "${BY_RULES}" only where a rule answers. Give another name.`);
+  const isSame = async (given: AnswerEvent) =>
+    given.type === "tool_approval_resolved" &&
+    given.by === by &&
+    given.decision === decision &&
+    given.message === message &&
+    (decision !== "edit" || (await isSameJson(given.args, jsonOf("args", answer.args))));
+  const isQuestion = (event: DurableEvent) => event.type === "tool_approval_required" && event.digest === digest;
+  const named =
+    by === undefined || digest === undefined ? null : { ...answer, waiting: "asking" as const, isQuestion, isSame };
+  await orRepeated(signed.thread, named, () => giveDecision(signed, { ...answer, by, message }, find));
+}
+
+interface GivenDecision extends Omit<ApprovalAnswer, "by" | "message"> {
+  by: string | undefined;
+  message: string | undefined;
+}
+
+async function giveDecision(signed: SignedThread, answer: GivenDecision, find: FindCall): Promise<void> {
+  const { thread } = signed;
+  const { toolCallId, decision, digest, by, message, repeat } = answer;
+  if (repeat) throw await notPending(thread, "asking", toolCallId);
   const isSeen = ({ approval }: Call) => digest === undefined || approval?.digest === digest;
   const call = await findWaiting(thread, "asking", { toolCallId, find, isSeen });
   const approval = call.approval!;
@@ -105,6 +146,9 @@ export async function answerApproval(signed: SignedThread, answer: ApprovalAnswe
       policyCommand(new SignedThread(above, signed.by), async () => grants),
     );
 }
+
+const isSameJson = async (a: Json | undefined, b: Json): Promise<boolean> =>
+  a !== undefined && (await digestOf("", a)) === (await digestOf("", b));
 
 function jsonOf(name: string, value: unknown): Json {
   try {
@@ -188,7 +232,6 @@ const isStillWaiting = (state: ThreadState, call: Call): boolean =>
     (one) => one.toolCallId === call.toolCallId && questionSeq(one) === questionSeq(call),
   );
 
-const ANSWER_EVENT = { suspended: "tool_resumed", asking: "tool_approval_resolved" } as const;
 const DISPLAY_FIELD = { suspended: "pendingSuspensions", asking: "pendingApprovals" } as const;
 
 async function notPending(thread: Thread, waiting: WaitingState, toolCallId: string | undefined): Promise<CinchError> {
@@ -198,7 +241,7 @@ async function notPending(thread: Thread, waiting: WaitingState, toolCallId: str
   // Models reuse call ids: an answer from before this call's message was for another call.
   const requested = recent.findLastIndex((event) => event.type === "message_end" && hasCall(event.message, toolCallId));
   const since = recent.slice(Math.max(0, requested));
-  if (since.some((event) => event.type === ANSWER_EVENT[waiting] && event.toolCallId === toolCallId))
+  if (since.some((event) => event.type === ANSWER[waiting] && event.toolCallId === toolCallId))
     return new CinchError("ALREADY_ANSWERED", `Call "${toolCallId}" was answered already. The first answer stands.`);
   return new CinchError("NOT_PENDING", `Call "${toolCallId}" does not wait for such an answer. ${next}`);
 }

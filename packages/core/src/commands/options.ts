@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { Budget } from "../config/budget.ts";
 import { checked } from "../config/check.ts";
 import { Decision, Delivery } from "../events/event-map.ts";
 import { hasJsonObject } from "../events/json.ts";
@@ -45,7 +46,7 @@ const personName = z.optional(
     .check(z.minLength(1), z.maxLength(MAX_NAME))
     .check(z.refine((name) => name !== BY_RULES, `is "${BY_RULES}" only where a rule answers. Give another name`)),
 );
-const answer = { toolCallId: text, threadId: text, by: text };
+const answer = { toolCallId: text, threadId: text, by: text, repeat: flag };
 const given = z.custom<unknown>((value) => value !== undefined, "is missing: give the answer, or null");
 const Signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, "must be an AbortSignal");
 
@@ -104,6 +105,7 @@ const SCHEMAS = {
   followThreads: () => z.strictObject({ resourceId: z.optional(id) }),
   pending: () => z.strictObject({ resourceId: z.optional(id) }),
   removeHeartbeat: () => z.strictObject({ id }),
+  setBudget: () => Budget,
 };
 
 type Schemas = typeof SCHEMAS;

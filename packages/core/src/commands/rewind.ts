@@ -1,14 +1,15 @@
-import { ownerOf } from "../config/run-id.ts";
+import { noteId, ownerOf } from "../config/run-id.ts";
 import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
 import { subtractUsage } from "../events/usage.ts";
 import { pathRulesField, yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
-import type { Runs } from "../folds/runs.ts";
+import { isOpenIn, type Run, type Runs } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
+import { withTimeout } from "../ports/clock.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
 import type { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -52,12 +53,14 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
   refuseForeign(thread.state.foreign);
   for (;;) {
     await settleWork(signed);
+    if (conversation) await recordEnds(thread);
     const { seq } = thread.state;
     const { result, reverts, events, cutEnds } = await planRewind(thread, options);
     // The plan holds only for the state that it was made from.
     const isAppended = await signed.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
-      return { events: conversation ? [rewound(state, { toSeq, files }, cutEnds), ...events] : events };
+      if (!conversation) return { events };
+      return { events: [rewound(state, { toSeq, files }, cutEnds), ...cutEnds.map(again), ...events] };
     });
     if (!isAppended && !(thread.state.seq === seq && !conversation)) continue;
     return { ...result, files: await finalOutcomes(thread, reverts) };
@@ -69,8 +72,8 @@ interface RewindPlan {
   reverts: readonly FileRevert[];
   /** To be appended after `thread_rewound`, if there is one. */
   events: NewEvent[];
-  /** The ends of runs whose start stays. They are appended again, with what the runs have used. */
-  cutEnds: readonly DurableEvent<"subagent_end">[];
+  /** What recorded the ends of runs whose start stays. It is appended again: the child may have been rewound since, or be deleted. */
+  cutEnds: readonly DurableEvent[];
 }
 
 async function planRewind(thread: Thread, options: RewindOptions): Promise<RewindPlan> {
@@ -105,11 +108,19 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   return { result, reverts, events: [restoring], cutEnds };
 }
 
-function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent<"subagent_end">[] {
+function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent[] {
   const begun = new Set(events.flatMap(runsBegunBy));
-  const isCut = ({ runId }: { runId: string }) => ownerOf(runId) === threadId && !begun.has(runId);
-  return events.flatMap((event) => (event.type === "subagent_end" && isCut(event) ? event : []));
+  const isCut = (runId: string) => ownerOf(runId) === threadId && !begun.has(runId);
+  const ended = events.flatMap((event) => (event.type === "subagent_end" ? [event.runId] : [])).filter(isCut);
+  const [runIds, noteIds] = [new Set(ended), new Set(ended.map(noteId))];
+  return events.filter((event) => {
+    if (event.type === "input_accepted") return noteIds.has(event.inputId);
+    return (event.type === "subagent_end" || event.type === "background_settled") && runIds.has(event.runId);
+  });
 }
+
+/** `by`: the person who rewinds has not written it. */
+const again = (event: DurableEvent): NewEvent => ({ by: undefined, ...event }) as NewEvent;
 
 function runsBegunBy(event: DurableEvent): string[] {
   if (event.type === "subagent_start") return [event.runId];
@@ -159,6 +170,18 @@ async function settleWork(signed: SignedThread): Promise<void> {
     const hasNext = ({ turn }: ThreadState) => turn !== null && turn.turnId !== turnId;
     if (!(await thread.until((state) => isSettled(state) || hasNext(state)))) throw cannotDrive();
   } while (!isSettled(thread.state));
+}
+
+/** Waits until the ends of the runs that a subagent has ended are recorded: the caller gets their reports, and is charged for them. */
+async function recordEnds(thread: Thread): Promise<void> {
+  const { threads, clock } = thread.ports;
+  const { agent } = thread.state;
+  if (!agent) return;
+  const isEnded = ({ runId, childThreadId }: Run) => childThreadId === thread.id && !isOpenIn(thread.state, runId);
+  const isRecorded = ({ runs }: ThreadState) =>
+    !Array.from(trieEntries(runs.unfinished)).some(([, run]) => isEnded(run));
+  // A process that opens the caller records them.
+  await threads.visit(agent.owner, (owner) => withTimeout(clock, owner.until(isRecorded)));
 }
 
 async function planReverts(
@@ -238,10 +261,11 @@ function reachOf(thread: Thread): FileReach {
 function rewound(
   { title, agent, usage: total, spent: all, context, control, runs }: ThreadState,
   to: { toSeq: number; files: boolean },
-  cutEnds: readonly DurableEvent<"subagent_end">[],
+  cutEnds: readonly DurableEvent[],
 ): NewEvent {
-  const usage = cutEnds.reduce((left, end) => subtractUsage(left, end.usage), total);
-  const spent = { ...all, cost: all.cost - cutEnds.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
+  const ends = cutEnds.filter((event) => event.type === "subagent_end");
+  const usage = ends.reduce((left, end) => subtractUsage(left, end.usage), total);
+  const spent = { ...all, cost: all.cost - ends.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
   const { rules, grants, pathRules } = control.policies;
   const state = yoloUpdate(control.policies);
   const used = { usage, spent, memoryUsed: context.used };

@@ -1,6 +1,4 @@
 import * as z from "zod/mini";
-import type { ThreadState } from "../folds/state.ts";
-import { tokensOf } from "../events/usage.ts";
 
 const limit = z.optional(z.number().check(z.gt(0)));
 const limits = { steps: limit, tokens: limit, cost: limit, wallMs: limit };
@@ -9,7 +7,8 @@ const limits = { steps: limit, tokens: limit, cost: limit, wallMs: limit };
 export const Budget = z.strictObject({ ...limits, thread: z.optional(z.strictObject(limits)) });
 export type Budget = z.infer<typeof Budget>;
 type Limits = Omit<Budget, "thread">;
-type Used = Record<keyof Limits, number>;
+/** What counts against the limits. */
+export type Used = Record<keyof Limits, number>;
 
 const UNITS: Record<keyof Limits, string> = {
   steps: "steps",
@@ -18,42 +17,17 @@ const UNITS: Record<keyof Limits, string> = {
   wallMs: "ms of work",
 };
 
-/** What subagents that have not ended have used so far. */
-export interface Spending {
-  tokens: number;
-  cost: number;
-}
-
-/** Describes the limit that is reached. `null`: the driver may ask the model. `spentBelow` is called only if there is a limit. */
+/** Describes the limit that is reached. `null`: the driver may ask the model. `turn`: `null` if the model is not asked in a turn. */
 export function exhausted(
-  state: ThreadState,
+  { turn, thread: inThread }: { turn: Used | null; thread: Used },
   budgets: readonly Budget[],
-  { now, spentBelow }: { now: number; spentBelow: () => Spending },
 ): string | null {
-  const { turn, usage, spent } = state;
-  if (!turn || budgets.length === 0) return null;
-  const below = spentBelow();
-  const { steps, tokens, cost, watch } = turn;
-  const sinceMs = Math.max(0, now - watch.at);
-  const inTurn = { steps, tokens: tokens + below.tokens, cost: cost + below.cost, wallMs: watch.ms + sinceMs };
-  const inThread = {
-    steps: spent.steps,
-    tokens: tokensOf(usage) + below.tokens,
-    cost: spent.cost + below.cost,
-    wallMs: spent.ms + sinceMs,
-  };
   for (const { thread = {}, ...limitsOfTurn } of budgets) {
-    const reached = reachedLimit(inTurn, limitsOfTurn, "a turn") ?? reachedLimit(inThread, thread, "the thread");
+    const inTurn = turn && reachedLimit(turn, limitsOfTurn, "a turn");
+    const reached = inTurn ?? reachedLimit(inThread, thread, "the thread");
     if (reached) return reached;
   }
   return null;
-}
-
-/** The same while there is no turn: only what all turns together may use counts. */
-export function exhaustedThread({ usage, spent }: ThreadState, budgets: readonly Budget[]): string | null {
-  const used = { steps: spent.steps, tokens: tokensOf(usage), cost: spent.cost, wallMs: spent.ms };
-  const reached = budgets.flatMap(({ thread = {} }) => reachedLimit(used, thread, "the thread") ?? []);
-  return reached[0] ?? null;
 }
 
 function reachedLimit(used: Used, limitsOf: Limits, scope: string): string | null {

@@ -12,6 +12,7 @@ import { extraToolNames, hasProfiles, profilesVersion } from "./profiles.ts";
 import { asV4, type StreamModel } from "../model/compat.ts";
 import { Settings } from "./settings.ts";
 import { listedIn } from "./check-agent.ts";
+import { windowOf } from "./windows.ts";
 import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
 import { budgetsOf, makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
@@ -304,6 +305,12 @@ export class Modes {
     const mode = this.current(control);
     const modelId = model === undefined ? this.modelId(control, mode) : idOf(model);
     return { modelId, model: typeof model === "object" ? asV4(model) : await this.#models.resolve({ mode, modelId }) };
+  }
+
+  /** How many tokens the model takes; default: the thread's own. */
+  windowOf(model: Model | undefined, control: Control): number {
+    const modelId = model === undefined ? this.modelId(control, this.current(control)) : idOf(model);
+    return windowOf(modelId, this.#config.contextWindow);
   }
 
   /** Rejects if the model can't be used. */

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
-import { hashOf } from "../ports/hash.ts";
 import { namedTool } from "../tools/named-tool.ts";
 import type { ToolSet } from "../tools/tool.ts";
 import { ToolValues } from "./agent.ts";
@@ -94,7 +93,7 @@ export interface MergedProfile extends Required<Omit<Profile, "excludedTools">> 
   excludedTools: ReadonlySet<string>;
 }
 
-const noProfile: MergedProfile = {
+export const noProfile: MergedProfile = {
   baseSystemPrompt: "",
   systemPromptSuffix: "",
   toolDescriptionOverrides: {},
@@ -128,20 +127,6 @@ function merge(before: MergedProfile, profile: Profile): MergedProfile {
     generalPurposeSubagent: profile.generalPurposeSubagent ?? before.generalPurposeSubagent,
   };
 }
-
-/** Changes with what a profile changes in the head. Empty: nothing. */
-export async function hashOfProfile(profile: MergedProfile): Promise<string> {
-  const text = textOfProfile(profile);
-  return text === textOfProfile(noProfile) ? "" : hashOf(new TextEncoder().encode(text));
-}
-
-const textOfProfile = ({ toolDescriptionOverrides, excludedTools, extraTools, ...rest }: MergedProfile): string =>
-  JSON.stringify([
-    rest,
-    Object.entries(toolDescriptionOverrides).toSorted(),
-    [...excludedTools].toSorted(),
-    Object.keys(extraTools).toSorted(),
-  ]);
 
 /** The names of the tools that profiles add, for any model. */
 export const extraToolNames = (): readonly string[] =>

@@ -153,7 +153,7 @@ export const eventMap = {
     reason: z.string(),
     agentName: z.optional(z.string()),
     modelId: z.optional(z.string()),
-    /** A hash of the model's profile, if it has one. */
+    /** A hash of what the model's profile changes in the head, if it changes anything. */
     profile: z.optional(z.string()),
     /** Estimated. */
     tokens: z.optional(z.number()),
@@ -169,7 +169,11 @@ export const eventMap = {
     /** The turn is parked until `resume()`. */
     parked: z.optional(z.boolean()),
   })),
-  info: live(() => ({ message: z.string() })),
+  info: live(() => ({
+    message: z.string(),
+    /** The turn stands still until then. */
+    waitsFor: z.optional(z.literal("store")),
+  })),
   retry_scheduled: live(() => ({ attempt: z.number(), delayMs: z.number(), message: z.string() })),
 
   message_start: live(() => ({ messageId: z.string(), role: Role })),
@@ -192,6 +196,8 @@ export const eventMap = {
     about: z.optional(z.enum(["mode", "tasks", "context"])),
     /** The context source that a note is about. `version` is "" if the source has no text any more. */
     source: z.optional(z.object({ name: z.string(), version: z.string() })),
+    /** The profile that a note is about: a hash of what it changes in a head. */
+    profile: z.optional(z.string()),
   })),
 
   tool_input_start: live(() => tool),

@@ -1,4 +1,3 @@
-import type { SeqRange } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
@@ -21,23 +20,11 @@ export interface ContextState {
   readonly modelId: string;
   /** The time and the model of the newest answer: the provider may have the prompt in its cache. */
   readonly answered: { readonly at: number; readonly modelId: string };
-  /** In the memory of a resource: what its threads have observed, newest last. */
-  readonly shared: readonly SharedObservation[];
   /** What the memory's own requests used. It is a part of the thread's usage. `cost` leaves out unknown prices. */
   readonly used: { readonly usage: Usage; readonly cost: number };
   /** How many ranges of the current turn were left out because there was no summary of them. */
   readonly failures: number;
 }
-
-export interface SharedObservation {
-  /** The thread that was observed. */
-  readonly of: string;
-  readonly range: SeqRange;
-  readonly blob: string | null;
-  readonly tokens: number;
-}
-
-const SHARED_KEPT = 100;
 
 export const newContext: ContextState = {
   memory: noBlocks,
@@ -47,7 +34,6 @@ export const newContext: ContextState = {
   cutSeq: 0,
   modelId: "",
   answered: { at: 0, modelId: "" },
-  shared: [],
   used: { usage: noUsage, cost: 0 },
   failures: 0,
 };
@@ -76,11 +62,6 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
       return { ...context, tokens: { ...tokens, body: tokens.body + tokensOfContent(event.result.content) } };
     case "usage_update":
       return isStepUsage(event) ? { ...context, ratio: ratioAfter(context, event) } : context;
-    case "om_observation_end": {
-      const { of, range, blob = null, tokens: size } = event;
-      if (of === undefined) return context;
-      return { ...context, shared: [...context.shared, { of, range, blob, tokens: size }].slice(-SHARED_KEPT) };
-    }
     case "compaction_requested": {
       const wishes = [context.requested?.instructions, event.instructions].filter(Boolean);
       return { ...context, requested: { seq: event.seq, instructions: wishes.join("\n") } };

@@ -5,7 +5,7 @@ import { CallsDraft } from "./call.ts";
 import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-state.ts";
 import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
 import { isActiveSubagent } from "./active-subagents.ts";
-import { newParts, noProgress, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
+import { newParts, noProgress, reduceParts, reducePartsAll, withoutLive, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** The states that a display state is computed from. */
@@ -36,6 +36,12 @@ export function reduceDisplayAll(before: HarnessDisplayState, events: readonly H
   const draft = new CallsDraft();
   const next = events.filter(isFolded).reduce((state, event) => reduceProgress(state, event, draft), progress);
   return displayOf(next, reducePartsAll(parts, events));
+}
+
+/** Removes what only live events have said. A client that reconnects does this first, because it gets that again. */
+export function durableDisplay(display: HarnessDisplayState): HarnessDisplayState {
+  const { progress, parts } = sourcesOf(display);
+  return displayOf(progress, withoutLive(parts));
 }
 
 const isFolded = (event: HarnessEvent): event is HarnessEvent & DurableEvent => "v" in event && !isNewer(event);

@@ -76,12 +76,25 @@ interface RunOwner {
 export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =>
   inbox.some((item) => item.inputId === runId) || (turn !== null && trieGet(turn.inputIds, runId) !== undefined);
 
+/** The run of `owner` that a turn of its child works on, or worked on last. `undefined`: it is no run, or its end is recorded. */
+export function runOfTurn(child: ThreadState, turnId: string | undefined, owner: ThreadState): Run | undefined {
+  const one = child.turn?.turnId === turnId ? child.turn : child.ended;
+  return one && one.turnId === turnId ? firstOf(trieKeys(one.inputIds), owner.runs) : undefined;
+}
+
+function firstOf(runIds: Iterable<string>, { unfinished }: Runs): Run | undefined {
+  for (const runId of runIds) {
+    const run = trieGet(unfinished, runId);
+    if (run) return run;
+  }
+  return undefined;
+}
+
 /** Whether a thread works on a run that must end: its caller has cancelled it, or the caller's own run must end. */
 export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: readonly ThreadState[]): boolean {
   if (!owner) return false;
-  const { unfinished } = owner.runs;
-  const open = [...child.inbox.map(({ inputId }) => inputId), ...(child.turn ? trieKeys(child.turn.inputIds) : [])];
-  const run = open.flatMap((runId) => trieGet(unfinished, runId) ?? [])[0];
+  const queued = child.inbox.map(({ inputId }) => inputId);
+  const run = firstOf(queued, owner.runs) ?? runOfTurn(child, child.turn?.turnId, owner);
   return run !== undefined && (isCancelled(owner, run) || worksOnCancelledRun(owner, above));
 }
 

@@ -12,6 +12,7 @@ import { CallsDraft } from "./call.ts";
 import { newContext, reduceContext, type ContextState } from "./context.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
+import { reduceOutlived, type OutlivedTurns } from "./outlived-turns.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
 import { noRuns, reduceRuns, type Runs } from "./runs.ts";
 import { emptyTrie, type Trie } from "./trie.ts";
@@ -46,6 +47,7 @@ export interface ThreadState extends Progress {
   /** Set in the thread of a subagent. */
   agent: AgentRecord | null;
   runs: Runs;
+  outlived: OutlivedTurns;
   /** How many drivers have died since the thread last made progress: a `message_end` or a `tool_end`. */
   takeovers: number;
   /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
@@ -64,12 +66,16 @@ export interface PromptHead {
   key: string;
   agentName: string;
   modelId: string;
-  /** A hash of the model's profile. Empty: it had none. */
+  /** A hash of what the model's profile changes in a head, as the prompt has it: in the head, or in a later note. */
   profile: string;
   /** The context sources as the prompt has them: in the head, or in a later note. */
   sources: Readonly<Record<string, SourceVersion>>;
   /** A note says that a source has changed. */
   hasNewSources: boolean;
+  /** The profile in the head itself. */
+  profileOfHead: string;
+  /** The newest note that says what the profile changes. 0: there is none, or a later one says that none is in force. */
+  profileNoteSeq: number;
   /** The prompt has been compacted since such a note: the next head has the new text. */
   isOutdated: boolean;
   /** `null`: the agent can't delegate. */
@@ -86,6 +92,7 @@ export const newThreadState: ThreadState = {
   resourceId: "",
   agent: null,
   runs: noRuns,
+  outlived: emptyTrie,
   takeovers: 0,
   named: [],
   control: newControl,
@@ -112,6 +119,7 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
   const progress = reduceProgress(before, event, draft);
   const turn = progress.turn && work(progress.turn);
   const worked = workedMs(before.turn, turn);
+  const runs = reduceRuns(before.runs, event);
   const state: ThreadState = {
     // A copy of `before` with all its fields, or `before` itself.
     ...(progress as ThreadState),
@@ -123,7 +131,8 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     control: reduceControl(before.control, event),
     context: reduceContext(before.context, event),
     files: reduceFiles(before.files, event),
-    runs: reduceRuns(before.runs, event),
+    runs,
+    outlived: reduceOutlived(before.outlived, event, { turn: before.turn, runs }),
   };
   switch (event.type) {
     case "thread_created":
@@ -137,20 +146,39 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
       const { blob, key, agentName = "", modelId = "", profile = "", subagents = null, sources = {} } = event;
-      const recorded = { blob, key, agentName, modelId, profile, subagents, sources };
-      return { ...state, head: { ...recorded, hasNewSources: false, isOutdated: false } };
+      const recorded = { blob, key, agentName, modelId, profile, profileOfHead: profile, subagents, sources };
+      const profileNoteSeq = profileNoteIn(state);
+      return { ...state, head: { ...recorded, profileNoteSeq, hasNewSources: false, isOutdated: false } };
     }
-    case "message_end":
-      return event.source && state.head ? { ...state, head: withSource(state.head, event.source) } : state;
+    case "message_end": {
+      const head = state.head && withNote(state.head, event);
+      return head === state.head ? state : { ...state, head };
+    }
     case "om_activation":
     case "context_summarised":
-      return event.range && state.head?.hasNewSources ? { ...state, head: { ...state.head, isOutdated: true } } : state;
+      return event.range && state.head && hasNews(state.head)
+        ? { ...state, head: { ...state.head, isOutdated: true } }
+        : state;
     default:
       return state;
   }
 }
 
-function withSource(head: PromptHead, { name, version }: { name: string; version: string }): PromptHead {
+export const hasNewProfile = ({ profile, profileOfHead }: PromptHead): boolean => profile !== profileOfHead;
+
+/** Whether notes say something else than the head. */
+const hasNews = (head: PromptHead): boolean => head.hasNewSources || hasNewProfile(head);
+
+/** The note about the profile that the prompt still has. 0: none. */
+export function profileNoteIn({ head, context }: ThreadState): number {
+  const seq = head?.profileNoteSeq ?? 0;
+  return seq > context.memory.coveredSeq ? seq : 0;
+}
+
+function withNote(head: PromptHead, { source, profile, seq }: DurableEvent<"message_end">): PromptHead {
+  if (profile !== undefined) return { ...head, profile, profileNoteSeq: profile === head.profileOfHead ? 0 : seq };
+  if (!source) return head;
+  const { name, version } = source;
   return { ...head, sources: { ...head.sources, [name]: { version, tokens: 0 } }, hasNewSources: true };
 }
 
@@ -158,7 +186,8 @@ function withSource(head: PromptHead, { name, version }: { name: string; version
 const workedMs = (before: Turn | null, now: Turn | null): number =>
   before && now && before.turnId === now.turnId ? now.watch.ms - before.watch.ms : 0;
 
-function endedAfter({ turn, ended }: ThreadState, event: DurableEvent): Ended | null {
+/** How the last turn has ended after an event. */
+export function endedAfter({ turn, ended }: Pick<ThreadState, "turn" | "ended">, event: DurableEvent): Ended | null {
   switch (event.type) {
     case "thread_cloned":
     case "thread_rewound":

@@ -9,6 +9,14 @@ import { focusMessage, memoryMessage, skillsMessage } from "./memory-message.ts"
 export interface Head {
   system: string;
   tools: LanguageModelV4FunctionTool[];
+  /** The texts of a profile that are a part of `system`. Left out: there are none. */
+  profile?: ProfileTexts;
+}
+
+/** What a profile puts before the instructions and after them. */
+export interface ProfileTexts {
+  base: string;
+  suffix: string;
 }
 
 export const tokensOfHead = ({ system, tools }: Head): number => tokensOfText(system) + tokensOfJson(tools);

@@ -194,14 +194,14 @@ export class MemoryStore implements Store {
   ): Promise<DurableEvent[]> {
     this.#assertOpen();
     const { after = 0, upTo = Infinity, limit = Infinity, last = false } = range;
-    const events = this.#read(this.#thread(threadId), after).filter((event) => event.seq <= upTo);
+    const events = this.#read(this.#thread(threadId), after, upTo);
     return last ? events.slice(Math.max(0, events.length - limit)) : events.slice(0, limit);
   }
 
-  #read(thread: MemoryThread, after: number): DurableEvent[] {
+  #read(thread: MemoryThread, after: number, upTo = Infinity): DurableEvent[] {
     const threadId = thread.record.id;
-    return thread.segments.flatMap((segment) =>
-      rowsOf(segment, after).map(({ json, seq }) => {
+    return thread.segments.flatMap(({ journal, from, to }) =>
+      rowsOf({ journal, from, to: Math.min(to, upTo) }, after).map(({ json, seq }) => {
         return { ...(JSON.parse(json) as StampedEvent), seq, threadId } as DurableEvent;
       }),
     );

@@ -99,8 +99,10 @@ export interface MemoryJob {
   blocks: readonly BlockText[];
   /** What the caller of `compact()` asks for. */
   instructions: string;
-  /** How many tokens the prompt of a request may have. */
+  /** How many tokens the prompt of a request to the thread's own model may have. */
   room: number;
+  /** The same for a model that `ask` is given. */
+  roomOf(model: Model | undefined): number;
   settings: Json | undefined;
   signal: AbortSignal;
   /** Asks a model, with a few retries. Rejects if there is no text. Usage is counted, whatever becomes of the text. */

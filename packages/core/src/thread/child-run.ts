@@ -5,15 +5,14 @@ import { SignedThread } from "./signed-thread.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
 import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
-import type { Ended, ThreadState } from "../folds/state.ts";
-import { newFolds } from "../folds/folds.ts";
+import type { Ended } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { HeldRule } from "../permissions/rule.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
-import { loadFolds } from "./load-folds.ts";
 import { cancelledBeforeStart, endRun, failedRun, hasStarted, type EndedRun } from "../turn/ended-run.ts";
 import { introduction, relayed } from "./relay.ts";
+import { endedTurn, lastEnded, useOfRun, type RunUse } from "./run-turn.ts";
 import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
 
@@ -144,13 +143,17 @@ export class ChildRun {
   /** Waits for the end of the run, and records it. Aborts a run that is cancelled, or has reached its timeout. */
   async #recordEnd(child: Thread): Promise<void> {
     let isAborted = false;
+    let used: RunUse = {};
     while (!this.#isStopped) {
       // Subscribed before the states are read, so that no change is missed.
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const changed = Promise.race([child.changed(), woken]);
       // Another process has recorded its end.
       if (!this.#recorded) return this.#endUnlessEnded(child);
-      const end = child.isDeleted ? failure("its thread was deleted") : await endOfRun(child, this.#run.runId);
+      // A deleted journal does not say any more what the run has used.
+      used = useOfRun(child.state, this.#run.runId) ?? used;
+      const deleted = { ...failure("its thread was deleted"), ...used };
+      const end = child.isDeleted ? deleted : await endOfRun(child, this.#run.runId);
       if (end && (child.isDeleted || (await hasEndedBelow(child)))) {
         await this.#endCommands(end);
         // The abort of a cancelled run that has not begun removes its input.
@@ -204,7 +207,7 @@ export class ChildRun {
 
   /** The run has ended, and its end is not recorded yet. */
   get isReporting(): boolean {
-    return this.#recorded !== undefined && !!this.#child && endIn(this.#child.state, this.#run.runId) !== null;
+    return this.#recorded !== undefined && !!this.#child && lastEnded(this.#child.state, this.#run.runId) !== null;
   }
 
   /** Records the end of the run, unless it is recorded. */
@@ -323,21 +326,8 @@ const inputRemoved = failure("its input was removed");
 async function endOfRun(child: Thread, runId: string): Promise<EndedRun | null> {
   const { state } = child;
   if (isOpenIn(state, runId)) return null;
-  const ended = endIn(state, runId) ?? (await endInJournal(child, runId));
+  const ended = await endedTurn(child, runId);
   return ended ? runEndOf(ended) : inputRemoved;
-}
-
-const endIn = ({ ended }: ThreadState, runId: string): Ended | null =>
-  ended && trieGet(ended.inputIds, runId) ? ended : null;
-
-/** A person may have continued the child since. */
-async function endInJournal(child: Thread, runId: string): Promise<Ended | null> {
-  const events = await child.read({});
-  const taken = events.findLast((event) => event.type === "input_taken" && event.inputId === runId);
-  const end = taken && events.find((event) => event.type === "agent_end" && event.turnId === taken.turnId);
-  if (!end) return null;
-  const folds = { from: newFolds(child.id), empty: newFolds(child.id), upTo: end.seq };
-  return (await loadFolds((range) => child.read(range), folds)).state.ended;
 }
 
 const WHY: Record<Exclude<Ended["reason"], "complete">, string> = {

@@ -133,6 +133,12 @@ export class ThreadRegistry {
     };
   }
 
+  /** How many threads are open here, and how many of them this process drives. */
+  get load(): { threads: number; turns: number } {
+    const driven = Array.from(this.#open.values()).filter(({ opened }) => opened?.supervisor.isAtWork);
+    return { threads: this.#open.size, turns: driven.length };
+  }
+
   /** The calls that wait for a person in the threads that are open here, and how to answer them. */
   unanswered(): string[] {
     const open = Array.from(this.#open.values());

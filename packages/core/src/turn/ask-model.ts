@@ -38,7 +38,7 @@ interface AskContext {
   /** Records the usage of an answer that is not kept. */
   recordUsage(usage: Usage): Promise<void>;
   /** Describes the limit that is reached. `null`: the model may be asked again. */
-  exhausted(): string | null;
+  exhausted(): Promise<string | null>;
 }
 
 /** Asks the model, with retries, until it answers, fails for good, reaches a limit, or is aborted. No other code retries. */
@@ -55,14 +55,14 @@ export async function ask(context: AskContext): Promise<AskOutcome> {
     if (usage) await context.recordUsage(usage);
     const mayRetry = failure.code === "PROVIDER_EMPTY" ? ++emptyAnswers < 2 : failure.retryable;
     if (!mayRetry || attempt >= MAX_TRIES) return { kind: "failed", failure, partial };
-    const detail = context.exhausted();
+    const detail = await context.exhausted();
     if (detail !== null) return { kind: "exhausted", detail, partial };
     context.live({ type: "message_discarded", messageId, role: "assistant", reason: failure.message });
     const delayMs = retryDelay(attempt, failure);
     context.live({ type: "retry_scheduled", attempt, delayMs, message: failure.message });
     await sleep(clock, delayMs, signal);
     if (signal.aborted) return { kind: "aborted", partial: null };
-    const detailNow = context.exhausted();
+    const detailNow = await context.exhausted();
     if (detailNow !== null) return { kind: "exhausted", detail: detailNow, partial: null };
   }
 }

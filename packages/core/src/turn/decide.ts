@@ -10,6 +10,7 @@ import type { Json } from "../events/message.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Setup } from "./setup.ts";
+import { profileNoted, type ProfileNote } from "./profile-note.ts";
 import { changedSources, type SourceTexts } from "./sources.ts";
 
 /** What a decision appends. `result` is for the caller, and holds for the state that the decision was made from. */
@@ -84,11 +85,11 @@ export function beginTurn(
   return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...takeInput(item, turnId, ids)] };
 }
 
-/** The events before a model call: a switch of mode or model, notes about the mode, context sources and open tasks, and steers. */
+/** The events before a model call: a switch of mode or model, notes about the mode, the profile, context sources and open tasks, and steers. */
 export function enterStep(
   state: ThreadState,
   setup: Setup,
-  { ids, sources, now }: { ids: Ids; sources: SourceTexts; now: number },
+  { ids, sources, profile, now }: { ids: Ids; sources: SourceTexts; profile: ProfileNote | null; now: number },
 ): Proposal | null {
   const { turn, control } = state;
   if (!turn) return null;
@@ -99,7 +100,7 @@ export function enterStep(
     events.push({ type: "agent_start", turnId, modeId: mode.id, modelId, resumed: true });
   if (control.modeNote === null ? note.isNeeded : control.modeNote !== note.text)
     events.push(noteMessage({ turnId, about: "mode", text: note.text }, ids));
-  events.push(...changedSources(state, { sources, ids, now }));
+  events.push(...profileNoted(state, profile, ids), ...changedSources(state, { sources, ids, now }));
   events.push(...(takeSteers(state, ids)?.events ?? []));
   const open = state.tasks.filter(({ status }) => status !== "completed");
   const isDue = turn.steps === 0 ? control.sinceTasks > 0 : control.sinceTasks >= REMIND_AFTER;

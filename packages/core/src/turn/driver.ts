@@ -1,8 +1,8 @@
 import { CinchError } from "../errors.ts";
 import type { Agent } from "../config/agent.ts";
-import { isGeneralPurpose, withoutCatalog } from "../config/delegation.ts";
+import { withoutCatalog } from "../config/delegation.ts";
 import type { AgentRecord, DurableEvent, HarnessEvent, ListedAgent } from "../events/event-map.ts";
-import type { ThreadState } from "../folds/state.ts";
+import { hasNewProfile, type ThreadState } from "../folds/state.ts";
 import type { Inherited } from "../folds/folds.ts";
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
@@ -24,6 +24,7 @@ import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import { resourceText } from "./resource-memory.ts";
 import { Offloading } from "./offloading.ts";
+import { profileInHead } from "./profile-note.ts";
 import { withTexts, type Setup } from "./setup.ts";
 import { recordOf, Sources } from "./sources.ts";
 
@@ -229,7 +230,8 @@ export class Driver {
       } catch (error) {
         const mayRecover = error instanceof CinchError && (error.code === "STORE_FULL" || error.code === "STORE_BUSY");
         if (!mayRecover || this.closing.aborted) throw error;
-        if (!isReported) this.journal.live({ type: "info", message: `Waiting for the store: ${error.message}` });
+        const message = `Waiting for the store: ${error.message}`;
+        if (!isReported) this.journal.live({ type: "info", message, waitsFor: "store" });
         await sleep(this.ports.clock, STORE_RETRY_MS);
       }
     }
@@ -269,16 +271,16 @@ export class Driver {
 
   /** The head that the journal has for this setup. If there is none, makes one and records it with the reason. */
   async head(setup: Setup): Promise<Head> {
-    const all = await this.#listSubagents(setup);
-    const subagents = setup.hasGeneralPurpose ? all : (all?.filter((agent) => !isGeneralPurpose(agent)) ?? null);
+    const subagents = await this.#listSubagents(setup);
     const made = setup.head(subagents);
-    const [key, profile] = await Promise.all([made.key, made.profile]);
+    const [key, profile] = await Promise.all([made.key, made.profileVersion]);
     const known = this.state.head;
-    if (known?.key === key && !known.isOutdated) return this.#loadHead(known.blob);
+    if (known?.key === key && !known.isOutdated) return this.recordedHead(known.blob);
     const { texts } = this.sources;
     const added = [...texts.map(({ text }) => text), await resourceText(this)].filter((text) => text !== "");
     const { head, blob, bytes } = await withTexts(await made.make(), added);
     const { modelId, mode } = setup;
+    const { ids, clock } = this.ports;
     const agentName = mode.agent.name;
     const listed = subagents ? { subagents: [...subagents] } : {};
     const own = profile === "" ? {} : { profile };
@@ -286,9 +288,12 @@ export class Driver {
     await this.append((state) => {
       if (!state.turn || (state.head?.key === key && !state.head.isOutdated)) return null;
       const { turnId } = state.turn;
-      const reason = reasonFor(state.head, { agentName, modelId, profile });
+      const reason = reasonFor(state.head, { agentName, modelId });
       return {
-        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, ...more }],
+        events: [
+          { type: "prompt_head", turnId, blob, key, reason, agentName, modelId, ...more },
+          ...profileInHead(state, { version: profile, ids, now: clock.now() }),
+        ],
         blobs: [{ hash: blob, bytes }],
       };
     });
@@ -312,7 +317,7 @@ export class Driver {
     return listed;
   }
 
-  async #loadHead(blob: string): Promise<Head> {
+  async recordedHead(blob: string): Promise<Head> {
     if (this.#head?.blob === blob) return this.#head.head;
     const bytes = await this.ports.store.blob(blob);
     if (!bytes)
@@ -333,11 +338,14 @@ export function ancestorsOf(agent: AgentRecord | null, threads: OpenThreads): re
 }
 
 /** Why the head of the prompt changed. */
-function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string; profile: string }): string {
+function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string }): string {
   if (!before) return "first use";
   if (before.agentName !== now.agentName) return `agent changed from "${before.agentName}" to "${now.agentName}"`;
-  if (before.isOutdated) return "context sources changed";
+  if (before.isOutdated) {
+    const sources = before.hasNewSources ? ["context sources"] : [];
+    const profile = hasNewProfile(before) ? [`the profile of model "${before.modelId}"`] : [];
+    return `${[...sources, ...profile].join(" and ")} changed`;
+  }
   if (before.modelId !== now.modelId) return `model changed from "${before.modelId}" to "${now.modelId}"`;
-  if (before.profile !== now.profile) return `the profile of model "${now.modelId}" changed`;
   return "instructions or tools changed";
 }

@@ -1,7 +1,7 @@
-import { exhaustedThread } from "../config/budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
+import type { ThreadState } from "../folds/state.ts";
 import { tokensOfText } from "../folds/tokens.ts";
 import { trieGet } from "../folds/trie.ts";
 import { hashOf } from "../ports/hash.ts";
@@ -14,6 +14,7 @@ import type { Driver } from "./driver.ts";
 import { asFailure, MemoryWork, type WorkFailure } from "./memory-work.ts";
 import { shareObservations } from "./resource-memory.ts";
 import type { Setup } from "./setup.ts";
+import { exhaustedInTree } from "./tree-budget.ts";
 
 /** A summary that takes longer is abandoned. */
 const SUMMARY_MS = 60_000;
@@ -69,7 +70,7 @@ function planned(driver: Driver, memory: Memory, view: ContextView): ContextPlan
 async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boolean> {
   switch (cut.kind) {
     case "activate":
-      return (await activate(driver, cut.toSeq, cut.reason)) && shared(driver);
+      return activateAndShare(driver, cut);
     case "leave_out":
       return replace(driver, { range: cut.range, reason: cut.reason, text: null });
     case "summarise":
@@ -81,18 +82,18 @@ async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boole
 async function appendCut(
   driver: Driver,
   toSeq: number,
-  eventOf: (left: ReturnType<typeof leftAfter>) => {
-    events: NewEvent[];
-    blobs?: { hash: string; bytes: Uint8Array }[];
-  },
+  eventOf: (
+    left: ReturnType<typeof leftAfter>,
+    state: ThreadState,
+  ) => { events: NewEvent[]; blobs?: { hash: string; bytes: Uint8Array }[] } | null,
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
   const { window } = driver.ports.modes.setup(driver.state.control);
   const { memory: before, ratio } = driver.state.context;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
-    const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }));
-    return { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
+    const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }), state);
+    return proposal && { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
 }
@@ -115,9 +116,13 @@ function activate(driver: Driver, toSeq: number, reason: CompactionReason): Prom
 }
 
 /** What other threads of the resource learn must not stop this one. */
-async function shared(driver: Driver): Promise<true> {
+async function activateAndShare(driver: Driver, { toSeq, reason }: Cut & { kind: "activate" }): Promise<boolean> {
+  // A process that died may have activated some of these and not shared them, and a reflection may replace them now.
+  const { blocks } = driver.state.context.memory;
+  if (!(await activate(driver, toSeq, reason))) return false;
+  const added = driver.state.context.memory.blocks.filter((block) => !blocks.includes(block));
   try {
-    await shareObservations(driver);
+    await shareObservations(driver, [...blocks, ...added]);
   } catch (error) {
     driver.journal.live({ type: "info", message: `Observations could not be shared: ${reasonOf(error)}` });
   }
@@ -130,27 +135,31 @@ interface Replacement {
   /** `null`: the range is left out. */
   text: string | null;
   before?: NewEvent[];
+  /** Whether it is still what was asked for. */
+  isCurrent?: (state: ThreadState) => boolean;
 }
 
-async function replace(driver: Driver, { range, reason, text, before = [] }: Replacement): Promise<boolean> {
+async function replace(
+  driver: Driver,
+  { range, reason, text, before = [], isCurrent = () => true }: Replacement,
+): Promise<boolean> {
   const bytes = new TextEncoder().encode(text ?? "");
   const hash = text === null ? null : await hashOf(bytes);
   const { turn } = driver.state;
-  return appendCut(driver, range[1], (left) => ({
-    events: [
-      ...before,
-      {
-        type: "context_summarised",
-        ...(turn ? { turnId: turn.turnId } : {}),
-        range,
-        ...left,
-        ...(hash === null ? {} : { blob: hash }),
-        tokens: tokensOfText(text ?? ""),
-        reason,
-      },
-    ],
-    ...(hash === null ? {} : { blobs: [{ hash, bytes }] }),
-  }));
+  const blobs = hash === null ? {} : { blobs: [{ hash, bytes }] };
+  return appendCut(driver, range[1], (left, state) => {
+    if (!isCurrent(state)) return null;
+    const summarised: NewEvent = {
+      type: "context_summarised",
+      ...(turn ? { turnId: turn.turnId } : {}),
+      range,
+      ...left,
+      ...(hash === null ? {} : { blob: hash }),
+      tokens: tokensOfText(text ?? ""),
+      reason,
+    };
+    return { events: [...before, summarised], ...blobs };
+  });
 }
 
 /** A summary that can't be made must not stop the turn: the range is left out. But what a caller asked for is not done by halves. */
@@ -158,7 +167,14 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
   const { range, reason } = cut;
   const { ports, state, journal } = driver;
   const { blocks, coveredSeq } = state.context.memory;
+  const instructions = instructionsOf(state);
   const work = new MemoryWork(journal, ports);
+  // A request that comes meanwhile may ask for something else.
+  const isCurrent = (now: ThreadState) => reason !== "requested" || instructionsOf(now) === instructions;
+  const again = async () => {
+    await driver.append(() => ({ events: usageOf(work, driver) }));
+    return summarise(driver, memory, cut);
+  };
   const stop = new AbortController();
   const onAbort = () => stop.abort();
   driver.signal.addEventListener("abort", onAbort, { once: true });
@@ -169,17 +185,19 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       range,
       blocks: blocks.filter((block) => block.range[0] >= range[0]),
       quotesFrom: coveredSeq + 1,
-      instructions: state.context.requested?.instructions ?? "",
+      instructions,
       signal: stop.signal,
     });
     const text = await withTimeout(ports.clock, orAborted(memory.summarise(job), driver.signal), { ms: SUMMARY_MS });
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
+    if (!isCurrent(driver.state)) return await again();
     if (!(await isShorter(driver, range, text))) {
       if (reason === "requested") return await notDone(driver, undefined, work);
       throw new Error("The summary is not shorter than what it stands for.");
     }
-    return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
+    const isDone = await replace(driver, { range, reason, text, before: usageOf(work, driver), isCurrent });
+    return isDone || isCurrent(driver.state) ? isDone : await again();
   } catch (error) {
     if (driver.signal.aborted || !driver.drives) return false;
     const failure = asFailure(error);
@@ -192,11 +210,13 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
   }
 }
 
+const instructionsOf = ({ context }: ThreadState): string => context.requested?.instructions ?? "";
+
 /** A step has checked the budget. Between turns nothing else does. */
-async function refuseOverBudget({ state, ports }: Driver): Promise<void> {
+async function refuseOverBudget(driver: Driver): Promise<void> {
+  const { state, ports } = driver;
   if (state.turn) return;
-  const { budgets } = await ports.modes.setup(state.control);
-  const limit = exhaustedThread(state, budgets);
+  const limit = await exhaustedInTree(driver, ports.modes.setup(state.control));
   if (limit !== null)
     throw new CinchError("INVALID_INPUT", `The budget is used up: ${limit}. Raise it to compact this thread.`);
 }

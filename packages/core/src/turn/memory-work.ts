@@ -1,4 +1,3 @@
-import { limitsCost } from "../config/budget.ts";
 import { unknownPrice } from "../config/prices.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { SeqRange } from "../events/context-events.ts";
@@ -13,6 +12,7 @@ import type { MemoryJob } from "../ports/memory.ts";
 import { quotesOf } from "../queries/quotes.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import type { DriverPorts } from "./driver.ts";
+import { limitsCostInTree } from "./tree-budget.ts";
 
 /** The part of a thread that a memory reads. */
 interface ReadableThread {
@@ -61,12 +61,17 @@ export class MemoryWork {
         }),
       ),
       instructions,
-      room: Math.floor(setup.window / 2),
+      room: roomIn(setup.window),
+      roomOf: (model) => roomIn(modes.windowOf(model, control)),
       settings: shape.settings(trieGet(control.values, "om")),
       signal,
       ask: async ({ model: chosen, ...request }) => {
         const { modelId, model } = await modes.textModel(chosen, control);
-        if (limitsCost(setup.budgets) && this.#ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
+        if (
+          limitsCostInTree(this.#thread.state, this.#ports, setup.budgets()) &&
+          this.#ports.costOf(noUsage, modelId) === null
+        )
+          throw unknownPrice(modelId);
         this.modelId = modelId;
         const { text, usage, failure } = await askText({ ...request, model, signal, clock: this.#ports.clock });
         this.usage = addUsage(this.usage, usage);
@@ -76,6 +81,9 @@ export class MemoryWork {
     };
   }
 }
+
+/** The rest is for the answer, and for what an estimate may be wrong by. */
+const roomIn = (window: number): number => Math.floor(window / 2);
 
 /** Why a task failed, as the journal records it. */
 export interface WorkFailure {

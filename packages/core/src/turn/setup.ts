@@ -1,15 +1,15 @@
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { instructionsOf, type Agent, type Instructions } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
-import type { Delegation } from "../config/delegation.ts";
-import { hashOfProfile, profileOf, type MergedProfile, type ModelName } from "../config/profiles.ts";
+import { isGeneralPurpose, type Delegation } from "../config/delegation.ts";
+import { hasProfiles, noProfile, profileOf, type MergedProfile, type ModelName } from "../config/profiles.ts";
 import type { ListedAgent } from "../events/event-map.ts";
 import { withAgents } from "../tools/control/task.ts";
 import { controlTools } from "../tools/control/index.ts";
 import type { Transition } from "../tools/control/submit-plan.ts";
 import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
-import type { Head } from "../model/prompt.ts";
+import type { Head, ProfileTexts } from "../model/prompt.ts";
 import type { HarnessMode } from "../config/modes.ts";
 import { denial, whyUnavailable, type GateConfig, type InterruptOn } from "../permissions/gate.ts";
 import { pathRuleLists } from "../permissions/agent-permissions.ts";
@@ -29,7 +29,7 @@ export interface Setup {
   tools: ReadonlyMap<string, NamedTool>;
   gate: GateConfig;
   onAsk: "wait" | "decline";
-  budgets: readonly Budget[];
+  budgets: () => readonly Budget[];
   maxSteps: number;
   /** How many tokens the model takes. */
   window: number;
@@ -41,9 +41,7 @@ export interface Setup {
   delegation: Delegation | null;
   /** A fork keeps the head of its parent, with the list of subagents in it. */
   isFork: boolean;
-  /** False: a profile turns the built-in subagent off. */
-  hasGeneralPurpose: boolean;
-  /** False: the model could not be resolved, so its profile is not known. Every tool that some profile excludes is excluded then. */
+  /** False: there are profiles, and the model could not be resolved, so it is not known which it has. Every tool that some profile excludes is excluded then. */
   isResolved: boolean;
   /** Whether the model's profile excludes the tool now. A profile may be registered at any time. */
   isExcluded(toolName: string): boolean;
@@ -52,11 +50,13 @@ export interface Setup {
   head(subagents: readonly ListedAgent[] | null): NewHead;
 }
 
-/** `key` changes only with the agent, the model, the instructions, the tool set or the profile. */
 export interface NewHead {
+  /** Changes only with the agent, the model, the instructions or the tool set; not with the profile. */
   key: Promise<string>;
   /** A hash of what the model's profile changes in the head. Empty: nothing. */
-  profile: Promise<string>;
+  profileVersion: Promise<string>;
+  profile: ProfileTexts;
+  tools: LanguageModelV4FunctionTool[];
   make(): Promise<StoredHead>;
 }
 
@@ -79,7 +79,8 @@ export interface SetupConfig {
   toolCategory: ((toolName: string) => ToolCategory | undefined) | undefined;
   yolo: boolean;
   onAsk: "wait" | "decline";
-  budget: Budget | undefined;
+  /** May change between two steps. */
+  budget: () => Budget | undefined;
   contextWindow: ContextWindow | undefined;
   transition: Transition;
   /** The subagents of an agent. `null`: it has no `task` tool. */
@@ -134,24 +135,26 @@ export function makeSetup(
   const knownName = nameOfModel();
   const profile = profileOf(knownName);
   const isExcluded = (name: string) => profileOf(nameOfModel()).excludedTools.has(name);
-  const { tools, duplicate } = withExtraTools(toolsOf(mode, config, profile), profile);
+  const own = toolsOf(mode, config, profile);
+  const { tools, duplicate } = withExtraTools(own, profile);
   const gate = gateOf(mode, config, isExcluded);
   const pathRules = pathRulesIn(mode, fork ? fork.of : config.subagent);
   const shown = shownTools(tools, { agent, pathRules, profile });
+  const shownWithoutProfile = shownTools(own, { agent, pathRules, profile: noProfile });
   // The instructions of a mode that shares its agent are a note, so that the head stays the same when the mode is switched.
   const sharesAgent = config.modes.filter((other) => other.agent === agent).length > 1;
   const added = sharesAgent ? "" : mode.instructions;
   const { instructions } = agent;
   // The result of a function is not known yet, so the agent's index stands for it: agents of the same name may have different functions.
   const text = typeof instructions === "string" ? joined(instructions, added) : [agentIndex(mode, config), added];
-  const around = [profile.baseSystemPrompt, profile.systemPromptSuffix] as const;
+  const texts: ProfileTexts = { base: profile.baseSystemPrompt, suffix: profile.systemPromptSuffix };
   return {
     mode,
     modelId,
     tools,
     gate,
     onAsk: config.onAsk,
-    budgets: budgetsOf(agent, config),
+    budgets: () => budgetsOf(agent, config),
     maxSteps: (fork?.agent ?? agent).maxSteps,
     window: windowOf(modelId, config.contextWindow),
     settings: mergeSettings(agent.settings, mode.settings),
@@ -163,22 +166,29 @@ export function makeSetup(
     }),
     delegation: config.delegation(agent),
     isFork: fork !== null,
-    hasGeneralPurpose: profile.generalPurposeSubagent,
-    isResolved: knownName !== null,
+    isResolved: knownName !== null || !hasProfiles(),
     isExcluded,
     model: async () => {
       if (duplicate !== undefined) throw duplicateTool(agent.name, duplicate);
       return model();
     },
     head: lastResult((subagents) => {
+      const plain = listedTools(shownWithoutProfile, subagents, noProfile);
       const listed = listedTools(shown, subagents, profile);
-      const own = around.some((one) => one !== "") ? [around] : [];
+      const isPlain = texts.base === "" && texts.suffix === "" && JSON.stringify(listed) === JSON.stringify(plain);
       return {
-        key: hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed, ...own]))),
-        profile: hashOfProfile(profile),
-        make: unlessFunction(instructions, async () =>
-          stored({ system: joined(around[0], await instructionsOf(agent), added, around[1]), tools: listed }),
-        ),
+        key: hashOfJson([agent.name, modelId, text, plain]),
+        profileVersion: isPlain ? Promise.resolve("") : hashOfJson([texts, listed]),
+        profile: texts,
+        tools: listed,
+        make: unlessFunction(instructions, async () => {
+          const system = joined(texts.base, await instructionsOf(agent), added, texts.suffix);
+          return stored({
+            system,
+            tools: listed,
+            ...(joined(texts.base, texts.suffix) === "" ? {} : { profile: texts }),
+          });
+        }),
       };
     }),
   };
@@ -217,7 +227,7 @@ const shownTools = (
 
 /** The budgets of an agent's thread. */
 export function budgetsOf({ budget }: Agent, config: SetupConfig): readonly Budget[] {
-  return [config.budget, budget, config.subagent?.fork?.agent.budget].filter((one) => one !== undefined);
+  return [config.budget(), budget, config.subagent?.fork?.agent.budget].filter((one) => one !== undefined);
 }
 
 async function stored(head: Head): Promise<StoredHead> {
@@ -227,8 +237,8 @@ async function stored(head: Head): Promise<StoredHead> {
 
 /** The head with texts after the instructions. */
 export async function withTexts(made: StoredHead, texts: readonly string[]): Promise<StoredHead> {
-  const { system, tools } = made.head;
-  return texts.length === 0 ? made : stored({ system: joined(system, ...texts), tools });
+  const { head } = made;
+  return texts.length === 0 ? made : stored({ ...head, system: joined(head.system, ...texts) });
 }
 
 /** Makes the head once for all threads, unless a function gives the instructions: that is called each time. */
@@ -242,9 +252,10 @@ const DELEGATING: ReadonlySet<string> = new Set(["task", "agent_status", "agent_
 
 function listedTools(
   tools: readonly NamedTool[],
-  subagents: readonly ListedAgent[] | null,
-  { toolDescriptionOverrides: others }: MergedProfile,
+  all: readonly ListedAgent[] | null,
+  { toolDescriptionOverrides: others, generalPurposeSubagent: hasGeneralPurpose }: MergedProfile,
 ): LanguageModelV4FunctionTool[] {
+  const subagents = hasGeneralPurpose ? all : (all?.filter((agent) => !isGeneralPurpose(agent)) ?? null);
   const usable = subagents?.length === 0 ? tools.filter(({ name }) => !DELEGATING.has(name)) : tools;
   return usable.map(({ name, description: own, schema }) => {
     const description = Object.hasOwn(others, name) ? others[name]! : own;
@@ -265,6 +276,8 @@ function lastResult<In, Out>(make: (value: In) => Out): (value: In) => Out {
 
 const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>
   modes.findIndex((mode) => mode.agent.name === agent.name && mode.agent === agent);
+
+const hashOfJson = (value: unknown): Promise<string> => hashOf(new TextEncoder().encode(JSON.stringify(value)));
 
 const joined = (...texts: string[]): string => texts.filter((text) => text !== "").join("\n\n");
 

@@ -147,7 +147,7 @@ export function changedSources(
   const { head, turn } = state;
   if (!head || !turn) return [];
   const { turnId } = turn;
-  const date = `${new Date(now).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const date = dateInNote(now);
   const note = (name: string, version: string, text: string): NewEvent => ({
     type: "message_end",
     turnId,
@@ -168,6 +168,9 @@ export function changedSources(
     ...gone.map(([name]) => note(name, "", `Not there any more, and no longer in force: ${name} (${date})`)),
   ];
 }
+
+/** The date in a note. */
+export const dateInNote = (now: number): string => `${new Date(now).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 /** What the head records of its sources. */
 export const recordOf = (texts: readonly ReadSource[]): Record<string, { version: string; tokens: number }> =>

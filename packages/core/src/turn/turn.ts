@@ -1,7 +1,6 @@
 import { messageOfDraft } from "../thread/draft.ts";
-import { limitsCost } from "../config/budget.ts";
 import { unknownPrice } from "../config/prices.ts";
-import { exhaustedInTree } from "./tree-budget.ts";
+import { exhaustedInTree, limitsCostInTree } from "./tree-budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { callsOf } from "../folds/call.ts";
@@ -44,6 +43,7 @@ import {
 import { LeaseLost, type Driver } from "./driver.ts";
 import { authorize, firstEvent, isCurrent, runnableOf, refusal } from "./authorize.ts";
 import { restoreFiles, settleCommands } from "./restore-files.ts";
+import { profileNote } from "./profile-note.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -177,10 +177,11 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const isLast = driver.state.agent !== null && turn.steps === setup.maxSteps;
   if (turn.steps >= setup.maxSteps && !isLast) return driver.append((state) => endTurn(state, "max_steps"));
   const reachedLimit = () => exhaustedInTree(driver, setup);
-  const detail = reachedLimit();
+  const detail = await reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await orAborted(driver.sources.refresh(setup), driver.signal);
-  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources, now: clock.now() }));
+  const profile = await profileNote(driver, setup);
+  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources, profile, now: clock.now() }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if (setupOf(driver) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.
@@ -262,7 +263,8 @@ async function endAborted(driver: Driver, partial: Message | null): Promise<void
 async function readyToAsk(driver: Driver, setup: Setup) {
   try {
     const { modelId } = setup;
-    if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
+    if (limitsCostInTree(driver.state, driver.ports, setup.budgets()) && driver.ports.costOf(noUsage, modelId) === null)
+      throw unknownPrice(modelId);
     const model = await setup.model();
     // The model could not be resolved before. Now its profile is known.
     if (!setup.isResolved && setupOf(driver) !== setup) return { kind: "outdated" as const };

@@ -10,6 +10,14 @@ import { asking, harness, next } from "../support.ts";
 
 const LIMIT = { timeout: 30_000 };
 
+/** The store of a process that learns late what others have appended, and is slow to act on it. */
+class SlowStore extends MemoryStore {
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    for (let n = 0; n < 4; n++) await tick();
+    return super.append(...args);
+  }
+}
+
 /** A live process that asked, and one that answers. The tool is slow, and stops when its signal is aborted. */
 async function seats() {
   const data = new MemoryData();
@@ -19,19 +27,19 @@ async function seats() {
     input: z.object({}),
     async execute(_, { signal }) {
       runs.push("begun");
-      for (let n = 0; n < 5; n++) {
+      for (let n = 0; n < 20; n++) {
         await tick();
         signal.throwIfAborted();
       }
       return "done";
     },
   });
-  const open = async () => {
+  const open = async (storage = new MemoryStore(data)) => {
     const model = script(call(["act", {}, "a"], ["ask", { question: "Which?" }, "b"]), say("done"));
     const permissions = [{ toolName: "ask", policy: "allow" as const }];
-    return harness({ model, tools: { act, ask: asking }, storage: new MemoryStore(data), permissions });
+    return harness({ model, tools: { act, ask: asking }, storage, permissions });
   };
-  const asks = await open();
+  const asks = await open(new SlowStore(data));
   const turn = asks.sendMessage({ content: "go" });
   await asks.settled();
   const answers = await open();
@@ -45,7 +53,7 @@ test("a process that answers and closes, however soon, leaves no call with an un
     await answers.respondToToolApproval({ decision: "approve" });
     await answers.respondToToolSuspension({ resumeData: "this" });
     for (let n = 0; n < late; n++) await tick();
-    await answers.close();
+    await answers.close({ drainMs: 0 });
     const { reason } = await turn;
     const ends = asks.seen.filter((event) => event.type === "tool_end");
     assert.deepEqual(
@@ -104,7 +112,7 @@ async function asked(kind: "approval" | "suspension", options: object = {}) {
     async execute(_, { signal, suspend, resumed }) {
       if (kind === "suspension" && !resumed) return suspend({});
       runs.push("begun");
-      for (let n = 0; n < 5; n++) {
+      for (let n = 0; n < 20; n++) {
         await tick();
         signal.throwIfAborted();
       }
@@ -112,11 +120,11 @@ async function asked(kind: "approval" | "suspension", options: object = {}) {
     },
   });
   const permissions = kind === "suspension" ? [{ toolName: "act", policy: "allow" as const }] : [];
-  const open = () => {
+  const open = (storage = new MemoryStore(data)) => {
     const model = script(call("act", {}, "a"), say("done"));
-    return harness({ model, tools: { act }, storage: new MemoryStore(data), permissions, ...options });
+    return harness({ model, tools: { act }, storage, permissions, ...options });
   };
-  const asks = await open();
+  const asks = await open(new SlowStore(data));
   const turn = asks.sendMessage({ content: "go" });
   await asks.settled();
   const answer = async (from: typeof asks) => {
@@ -137,7 +145,7 @@ for (const kind of ["approval", "suspension"] as const) {
         await answers.switchThread({ threadId: asks.getCurrentThreadId()! });
         await answer(answers);
         for (let n = 0; n < late; n++) await tick();
-        await answers.close();
+        await answers.close({ drainMs: 0 });
         await turn;
         const ends = asks.seen.flatMap((event) => (event.type === "tool_end" ? [event.result.content] : []));
         assert.deepEqual([runs, ends], [["begun"], ["done"]], `left ${late} ticks after it had answered`);

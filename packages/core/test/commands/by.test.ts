@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { defineTool, memoryStore, type DurableEvent, type HarnessEvent } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
-import { asking, harness, noting } from "../support.ts";
+import { asking, harness, noting, onlyHere } from "../support.ts";
 
 const slow = defineTool({
   description: "Waits until it is aborted",
@@ -73,7 +73,8 @@ test("every event of a command says who gave it, and no other event does", async
   assert.deepEqual(signatures(await storage.read(clone.id)).slice(expected.length), ["thread_cloned ada"]);
 });
 
-test("a session without a name leaves the name to the answer, and its events as they were", async () => {
+const NAMED = onlyHere("the token says who answers");
+test("a session without a name leaves the name to the answer, and its events as they were", NAMED, async () => {
   const storage = memoryStore();
   const { note } = noting();
   const model = script(call("note", { what: "x" }), say("done"));

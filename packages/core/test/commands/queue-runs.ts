@@ -34,9 +34,9 @@ export const isIdle = (seat: Harness): boolean => {
   return status === "idle" && inbox.length === 0;
 };
 
-/** No test here waits for time, so five seconds are a generous limit. */
+/** No test here waits for time, so a minute is a generous limit. */
 export async function until(isTrue: () => boolean, what: string): Promise<void> {
-  for (const end = Date.now() + 5_000; !isTrue(); await new Promise((resolve) => setImmediate(resolve)))
+  for (const end = Date.now() + 60_000; !isTrue(); await new Promise((resolve) => setImmediate(resolve)))
     assert.ok(Date.now() < end, what);
 }
 

@@ -4,10 +4,10 @@ import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { textOf, type HarnessEvent } from "@cinch/core";
 import { call, fail, hang, inTurn, say, script } from "@cinch/testkit";
 import { DyingStore } from "../dying-store.ts";
-import { gated, harness, next, noting, texts } from "../support.ts";
+import { gated, harness, next, noting, onlyHere, texts } from "../support.ts";
 
 const bad = fail(Object.assign(new Error("bad request"), { statusCode: 400 }));
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 60_000 };
 
 const reasons = (events: readonly HarnessEvent[]) =>
   events.flatMap((event) => (event.type === "agent_end" ? [event.reason] : []));
@@ -37,7 +37,9 @@ test("after an abort, an interrupted call keeps its result, and a retry does not
   const turn = h.sendMessage({ content: "go" });
   await started;
   await h.followUp({ content: "later" });
+  const accepted = next(h, "abort_requested");
   const aborted = h.abort();
+  await accepted;
   open();
   await aborted;
   assert.equal((await turn).reason, "aborted");
@@ -106,7 +108,8 @@ test("a retry is shown as running from its acceptance on, and can be aborted", L
   assert.equal(h.getDisplayState().status, "idle");
 });
 
-test("an accepted retry runs once, wherever the process dies", LIMIT, async () => {
+const DEATHS = { ...LIMIT, ...onlyHere("a store that dies does not end its server") };
+test("an accepted retry runs once, wherever the process dies", DEATHS, async () => {
   for (let nth = 1; ; nth++) {
     const data = new MemoryData();
     const storage = new DyingStore(data);

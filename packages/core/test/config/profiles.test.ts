@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { Agent, CinchError, defineTool, Harness, registerProfile, type HarnessEvent, type Profile } from "@cinch/core";
-import { call, say, script, type ScriptedModel } from "@cinch/testkit";
+import { say, script, type ScriptedModel } from "@cinch/testkit";
 import * as z from "zod";
 import { fastClock } from "../model/providers-clock.ts";
 import { harness, noting } from "../support.ts";
@@ -169,7 +169,7 @@ test("a model that can't be resolved ends the turn with the reason, and has its 
 });
 
 for (const tries of [1, 2])
-  test(`a resolveModel that never answers can be aborted, at try ${tries} of a step`, { timeout: 20_000 }, async () => {
+  test(`a resolveModel that never answers can be aborted, at try ${tries} of a step`, { timeout: 60_000 }, async () => {
     using _ = profiled(["tuned", { systemPromptSuffix: "Be brief." }]);
     const asking = Promise.withResolvers<void>();
     let calls = 0;
@@ -226,49 +226,6 @@ test("an extra tool with the name of a tool that the agent has ends the turn wit
   });
 });
 
-test("a profile that changes while a thread runs makes one new head, with the reason, and the body keeps its bytes", async () => {
-  const model = named(script(call("tune"), say("1"), say("2"), say("3"), say("4")), "tuned.chat");
-  const off: (() => void)[] = [];
-  const tune = defineTool({
-    description: "Registers a profile",
-    input: z.object({}),
-    execute: () => {
-      off.push(registerProfile("tuned", { systemPromptSuffix: "Tuned.", excludedTools: ["ask_user"] }));
-      return "tuned";
-    },
-  });
-  await using h = await harness({ model, tools: { tune } });
-  await h.sendMessage({ content: "a" });
-  await h.sendMessage({ content: "b" });
-  using _ = profiled(["other", { systemPromptSuffix: "Of another provider." }]);
-  await h.sendMessage({ content: "c" });
-  off[0]?.();
-  await h.sendMessage({ content: "d" });
-  assert.deepEqual(headsOf(h.seen), [
-    "first use",
-    'the profile of model "tuned.chat/m" changed',
-    'the profile of model "tuned.chat/m" changed',
-  ]);
-  assert.deepEqual(model.requests.map(systemOf), [
-    "Test.",
-    "Test.\n\nTuned.",
-    "Test.\n\nTuned.",
-    "Test.\n\nTuned.",
-    "Test.",
-  ]);
-  assert.deepEqual(
-    model.requests.map((request) => namesOf(request).includes("ask_user")),
-    [true, false, false, false, true],
-  );
-  const bodies = model.requests.map(({ prompt }) => prompt.slice(1).map((message) => JSON.stringify(message)));
-  for (const [at, body] of bodies.entries())
-    assert.deepEqual(body.slice(0, bodies[at - 1]?.length ?? 0), bodies[at - 1] ?? []);
-  assert.deepEqual(
-    h.seen.filter((event) => event.type === "message_end" && event.message.role === "note"),
-    [],
-  );
-});
-
 test("each model of a thread has its own profile: a switch makes one new head", async () => {
   using _ = profiled(["tuned:one", { systemPromptSuffix: "One." }], ["tuned:two", { systemPromptSuffix: "Two." }]);
   const models = new Map(["one", "two"].map((id) => [id, named(script(say("1"), say("2")), "tuned", id)]));
@@ -285,20 +242,4 @@ test("each model of a thread has its own profile: a switch makes one new head", 
   );
   assert.deepEqual(headsOf(seen), ["first use", 'model changed from "one" to "two"']);
   await h.close();
-});
-
-test("a text that only a profile changes makes a new head", async () => {
-  const model = named(script(say("1"), say("2"), say("3")), "tuned.chat");
-  await using h = await harness({ model });
-  await h.sendMessage({ content: "a" });
-  using _ = profiled(["tuned", { systemPromptSuffix: "Be brief." }]);
-  await h.sendMessage({ content: "b" });
-  const unregister = registerProfile("tuned", { baseSystemPrompt: "You are careful." });
-  await h.sendMessage({ content: "c" });
-  unregister();
-  assert.deepEqual(model.requests.map(systemOf), [
-    "Test.",
-    "Test.\n\nBe brief.",
-    "You are careful.\n\nTest.\n\nBe brief.",
-  ]);
 });

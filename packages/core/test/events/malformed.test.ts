@@ -74,7 +74,12 @@ async function twoThreads(event: object) {
   const first = stamp({ type: "thread_created", title: "bad zebra", resourceId: "default" }, 1);
   const input = stamp({ type: "input_accepted", inputId: "i", delivery: "send", content: "go" } as NewEvent, 1);
   const begun = stamp({ type: "agent_start", turnId: "u", modeId: "default", modelId: "m", resumed: false }, 1);
-  await store.append("bad", [first, input, begun, event as StampedEvent], { afterSeq: 0, take: 0, release: true });
+  await store.append("bad", [first, input, begun, event as StampedEvent], {
+    afterSeq: 0,
+    take: 0,
+    release: true,
+    active: true,
+  });
   return { data, good, config: { ...config, storage: memoryStore(data) } };
 }
 

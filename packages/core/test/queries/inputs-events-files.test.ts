@@ -63,8 +63,8 @@ describe("resultOf says what became of an input", () => {
     await h.removeInput({ inputId: removed });
     const aborted = { reason: "aborted", message: null };
     const early = h.resultOf({ inputId: reverted });
-    open();
     await h.rewind({ toSeq });
+    open();
     assert.deepEqual(await early, aborted);
     assert.deepEqual(await h.resultOf({ inputId: reverted }), aborted);
     assert.deepEqual(await h.resultOf({ inputId: removed }), aborted);

@@ -5,9 +5,9 @@ import { defineTool, newDisplayState, reduceDisplay, type HarnessEvent } from "@
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
-import { asking, gated, harness, next, noting } from "../support.ts";
+import { asking, gated, harness, next, noting, onlyHere } from "../support.ts";
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 60_000 };
 
 test("an idle thread is settled", LIMIT, async () => {
   await using h = await harness({ model: script() });
@@ -121,7 +121,7 @@ class FollowedStore extends MemoryStore {
 
 test(
   "after a session has switched threads while settled waits, the old thread is closed once it has settled",
-  LIMIT,
+  { ...LIMIT, ...onlyHere("a server keeps its sessions open for a while") },
   async () => {
     const data = new MemoryData();
     const { gate, started, open } = gated();
@@ -142,7 +142,8 @@ test(
   },
 );
 
-test("the status is running from an accepted input until its turn ends or waits", LIMIT, async () => {
+const BOTH = { ...LIMIT, ...onlyHere("the second message may come after the first turn") };
+test("the status is running from an accepted input until its turn ends or waits", BOTH, async () => {
   const { note } = noting();
   const model = script(say("one"), call("note", { what: "it" }), say("two"));
   await using h = await harness({ model, tools: { note }, permissions: [] });

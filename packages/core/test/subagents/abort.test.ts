@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Agent, defineTool, Harness, memoryStore } from "@cinch/core";
 import { call, hang, say, script } from "@cinch/testkit";
 import * as z from "zod";
+import { waitingClock } from "../../../testkit/test/waiting-clock.ts";
 
 test("an abort ends all descendants before the turn has ended", async () => {
   const search = new Agent({ name: "search", model: script(hang("searching")), tools: {} });
@@ -15,16 +16,17 @@ test("an abort ends all descendants before the turn has ended", async () => {
   const model = script(call("task", { agent: "explore", prompt: "Explore" }), say("never"));
   const dev = new Agent({ name: "dev", model, subagents: [explore], maxSubagentDepth: 2 });
   const storage = memoryStore();
-  const h = new Harness({ id: "t", agent: dev, storage });
+  const clock = waitingClock();
+  const h = new Harness({ id: "t", agent: dev, storage, clock });
   const turn = h.sendMessage({ content: "go" });
   const texts = new Promise<string[]>((resolve) => {
     h.subscribe((event) => event.type === "subagent_text_delta" && resolve([...event.path]));
   });
   assert.deepEqual(await texts, ["explore", "search"]);
   assert.equal(h.getDisplayState().status, "running");
-  const started = Date.now();
+  const since = clock.now();
   await h.abort();
-  assert.ok(Date.now() - started < 2_000);
+  assert.ok(clock.now() - since < 2_000);
   assert.equal((await turn).reason, "aborted");
   const threads = await storage.threads();
   assert.deepEqual(
@@ -77,12 +79,13 @@ test("an abort reaches three levels at once, although a tool on each of them doe
       maxSubagentDepth: 3,
     });
   const storage = memoryStore();
-  const h = new Harness({ id: "t", agent, storage });
+  const clock = waitingClock();
+  const h = new Harness({ id: "t", agent, storage, clock });
   const turn = h.sendMessage({ content: "go" });
   while (started.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
-  const since = performance.now();
+  const since = clock.now();
   await h.abort();
-  const ms = performance.now() - since;
+  const ms = clock.now() - since;
   assert.equal((await turn).reason, "aborted");
   assert.ok(ms < 2_000, `${ms} ms`);
   const left = (await storage.threads()).filter(({ active }) => active).map(({ title }) => title);

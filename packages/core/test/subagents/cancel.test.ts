@@ -5,6 +5,7 @@ import * as z from "zod";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
 import { noting } from "../support.ts";
+import { waitingClock } from "../../../testkit/test/waiting-clock.ts";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
   messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
@@ -22,14 +23,15 @@ test("an abort with queued children starts none of them", async () => {
     say("Started."),
   );
   const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: { maxConcurrent: 1 } });
-  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  const clock = waitingClock();
+  const h = new Harness({ id: "t", agent, storage: memoryStore(), clock });
   await h.sendMessage({ content: "go" });
   while (model0.requests.length === 0) await wait(5);
-  const t = Date.now();
+  const since = clock.now();
   await h.abort();
   assert.equal((await h.settled()).status, "idle");
   assert.equal(model0.requests.length, 1);
-  assert.ok(Date.now() - t < 2000);
+  assert.ok(clock.now() - since < 2_000);
   await h.close();
 });
 
@@ -171,17 +173,19 @@ test("an abort ends a subagent in each of its states", async () => {
             call("agent_await", { ids: ["bg-1"], mode: "all" }),
           )
         : script(call("task", { agent: "worker", prompt: "a" }), say("no"));
+    const clock = waitingClock();
     const h = new Harness({
       id: "t",
       agent: new Agent({ name: "dev", model, subagents: [worker], subagentBackground: true }),
       storage: new MemoryStore(data),
+      clock,
     });
     const turn = h.sendMessage({ content: "go" });
     await wait(100);
-    const t = Date.now();
+    const since = clock.now();
     await h.abort();
     assert.equal((await turn).reason, "aborted", state);
-    assert.ok(Date.now() - t < 2000, state);
+    assert.ok(clock.now() - since < 2_000, state);
     assert.equal((await h.settled()).status, "idle", state);
     assert.deepEqual(
       (await new MemoryStore(data).threads()).filter((x) => x.active),

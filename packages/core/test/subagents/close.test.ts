@@ -13,23 +13,25 @@ import { MemoryData, MemoryStore, type AppendOptions, type AppendResult } from "
 import type { StampedEvent } from "@cinch/core/journal";
 import { call, hang, say, script } from "@cinch/testkit";
 import { next } from "../support.ts";
+import { waitingClock } from "../../../testkit/test/waiting-clock.ts";
 
 /** A clock that knows its timers. */
-function countingClock(): Clock & { pending: Set<number> } {
-  const pending = new Set<number>();
+function countingClock(): Clock & { pending: Set<symbol> } {
+  const clock = waitingClock();
+  const pending = new Set<symbol>();
   return {
     pending,
-    now: () => Date.now(),
+    now: () => clock.now(),
     after(ms, callback) {
-      const timer = setTimeout(() => {
+      const id = Symbol("timer");
+      pending.add(id);
+      const cancel = clock.after(ms, () => {
         pending.delete(id);
         callback();
-      }, ms);
-      const id = Number(timer);
-      pending.add(id);
+      });
       return () => {
         pending.delete(id);
-        clearTimeout(timer);
+        cancel();
       };
     },
   };
@@ -103,10 +105,10 @@ for (const hangs of ["list", "resolve"] as const) {
     const h = new Harness({ id: "t", agent, clock });
     await h.post({ content: "go", delivery: "send" });
     await asked.promise;
-    const start = Date.now();
+    const start = clock.now();
     await h.close();
     assert.equal(clock.pending.size, 0);
-    assert.ok(Date.now() - start < 5_000);
+    assert.ok(clock.now() - start < 5_000);
   });
 }
 
@@ -124,10 +126,10 @@ test("close() does not wait for a catalog that hangs when a subagent is opened",
   const h = new Harness({ id: "t", agent, storage: memoryStore(data), clock });
   await h.post({ content: "go", delivery: "send" });
   await asked.promise;
-  const start = Date.now();
+  const start = clock.now();
   await h.close();
   assert.equal(clock.pending.size, 0);
-  assert.ok(Date.now() - start < 5_000);
+  assert.ok(clock.now() - start < 5_000);
 });
 
 test("while the journal can't be read, close() leaves no timer", async () => {
@@ -164,11 +166,12 @@ test("close() does not wait for background subagents that can't be stopped", asy
   const hangs = new Agent({ name: "worker", model: script(hang("…")), tools: {} });
   const model = script(call("task", { agent: "worker", prompt: "x", background: true }), say("ok"));
   const agent = new Agent({ name: "dev", model, subagents: [hangs], subagentBackground: true });
-  const h = new Harness({ id: "t", agent, storage: new Full(data) });
+  const clock = waitingClock();
+  const h = new Harness({ id: "t", agent, storage: new Full(data), clock });
   const begun = next(h, "subagent_text_delta");
   await h.sendMessage({ content: "go" });
   await begun;
-  const start = Date.now();
+  const start = clock.now();
   await h.close();
-  assert.ok(Date.now() - start < 10_000);
+  assert.ok(clock.now() - start < 10_000);
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
 import { noting } from "../support.ts";
+import { sessionIn } from "./requests.ts";
 
 test("a forked subagent continues the parent's conversation: its first prompt begins with the parent's last one", async () => {
   const { note } = noting();
@@ -72,3 +73,60 @@ test("the calls of the answer that forked have fixed results in the fork, whatev
   ]);
   await h.close();
 });
+
+test("a session of a forked subagent is resumed and forked with its own conversation, not with its caller's", async () => {
+  const later = (prompt: string, mode: string, id: string) =>
+    call("task", { agent: "reviewer", prompt, session: { mode, id } });
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("Review")) return say("I have reviewed.");
+    const id = sessionIn(last);
+    if (prompt.at(-1)?.role === "user")
+      return call("task", { agent: "reviewer", prompt: "Review A", session: { mode: "new" } });
+    const tasks = prompt.filter(({ role }) => role === "tool").length;
+    return [later("Review B", "resume", id), later("Review C", "fork", id)][tasks - 1] ?? say("Reviewed.");
+  });
+  const reviewer = new Agent({ name: "reviewer", forked: true });
+  const agent = new Agent({ name: "dev", model, subagents: [reviewer], subagentSessions: {} });
+  const h = new Harness({ id: "t", agent });
+  await h.sendMessage({ content: "Have it checked" });
+  const asked = model.requests
+    .map(({ prompt }) => prompt.flatMap((one) => (one.role === "user" ? textsOf(one) : [])))
+    .filter((texts) => texts.at(-1)!.startsWith("Review"));
+  assert.deepEqual(asked, [
+    ["Have it checked", "Review A"],
+    ["Have it checked", "Review A", "Review B"],
+    ["Have it checked", "Review A", "Review B", "Review C"],
+  ]);
+  const children = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  assert.equal(children.length, 2);
+  await h.close();
+});
+
+test("a fork whose session is resumed does not take the inputs that wait in its caller's inbox", async () => {
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("Review") || last.includes("And then?")) return say("Done.");
+    if (prompt.at(-1)?.role === "user")
+      return call("task", { agent: "reviewer", prompt: "Review A", session: { mode: "new" } });
+    if (prompt.filter(({ role }) => role === "tool").length > 1) return say("Reviewed.");
+    return call("task", { agent: "reviewer", prompt: "Review B", session: { mode: "resume", id: sessionIn(last) } });
+  });
+  const reviewer = new Agent({ name: "reviewer", forked: true });
+  const agent = new Agent({ name: "dev", model, subagents: [reviewer], subagentSessions: {} });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  const turn = h.sendMessage({ content: "Have it checked" });
+  await h.followUp({ content: "And then?" });
+  await turn;
+  await h.settled();
+  const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  const taken = (await storage.read(child!.id)).flatMap((event) =>
+    event.type === "message_end" && event.message.role === "user" ? textOf(event.message.content) : [],
+  );
+  assert.deepEqual(taken, ["Have it checked", "Review A", "Review B"]);
+  await h.close();
+});
+
+const textsOf = ({ content }: { content: readonly { type: string }[] }): string[] =>
+  content.flatMap((part) => ("text" in part && typeof part.text === "string" ? [part.text] : []));

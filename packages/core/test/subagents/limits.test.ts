@@ -135,7 +135,7 @@ test("a rewind cancels the children that were started after its target", async (
   await h.rewind({ toSeq: seq });
   const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
   const isActive = async () => (await storage.thread(child!.id))?.active;
-  for (let tries = 0; (await isActive()) && tries < 100; tries++)
+  for (let tries = 0; (await isActive()) && tries < 3_000; tries++)
     await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(await isActive(), false);
   assert.equal(h.getDisplayState().status, "idle");
@@ -162,7 +162,7 @@ test("a rewind during a turn leaves background children that were started before
   while (Object.keys(await isActive()).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   await h.rewind({ toSeq: seq });
   assert.equal((await turn).reason, "aborted");
-  for (let tries = 0; (await isActive())["stuck: b"] && tries < 100; tries++)
+  for (let tries = 0; (await isActive())["stuck: b"] && tries < 3_000; tries++)
     await new Promise((resolve) => setTimeout(resolve, 20));
   assert.deepEqual(await isActive(), { "stuck: a": true, "stuck: b": false });
   assert.equal(h.getDisplayState().status, "running");

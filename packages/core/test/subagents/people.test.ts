@@ -56,8 +56,7 @@ test('with onAsk: "decline", the question of a subagent that an earlier process 
   s1.die();
   const h = make(new MemoryStore(data), "decline");
   const session = await h.createSession({ threadId });
-  const r = await Promise.race([session.settled(), wait(4000)]);
-  assert.equal(r?.status, "idle", session.getDisplayState().status);
+  assert.equal((await session.settled()).status, "idle");
   await h.close();
   await h1.close().catch(() => undefined);
 });
@@ -110,8 +109,7 @@ test("always_allow answers the other subagents that wait for the same", async ()
   const turn = h.sendMessage({ content: "go" });
   await h.settled();
   await h.respondToToolApproval({ decision: "always_allow_tool" });
-  const r = await Promise.race([turn, wait(2000)]);
-  assert.ok(r, `still ${h.getDisplayState().status}`);
+  assert.ok(await turn);
   await h.close();
 });
 

@@ -47,7 +47,7 @@ test('with recover: "all", a tree whose process died continues without a session
   const { h } = tree(storage, say("ok"), { recover: "all" });
   await h.init();
   const isActive = async () => (await storage.threads()).some(({ active }) => active);
-  for (let tries = 0; (await isActive()) && tries < 500; tries++)
+  for (let tries = 0; (await isActive()) && tries < 6_000; tries++)
     await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(await isActive(), false);
   await h.close();
@@ -71,7 +71,7 @@ test('with recover: "all", the end of the only child continues its parent', asyn
   const h = made(storage, say("ok"));
   await h.init();
   const isActive = async () => (await storage.threads()).some(({ active }) => active);
-  for (let tries = 0; (await isActive()) && tries < 500; tries++)
+  for (let tries = 0; (await isActive()) && tries < 6_000; tries++)
     await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(await isActive(), false);
   await h.close();

@@ -55,6 +55,7 @@ test("a process that is behind does not continue a turn that waits for a person 
   const ended = next(near, "tool_end");
   open();
   await ended;
+  while (near.getDisplayState().status !== "waiting") await new Promise((resolve) => setTimeout(resolve, 5));
   await new Promise((resolve) => setTimeout(resolve, 50));
   await behind.listInbox();
   assert.deepEqual([near.getDisplayState().status, behind.getDisplayState().status], ["waiting", "waiting"]);
@@ -108,7 +109,7 @@ test("an answer to a question that was answered meanwhile does not answer the ne
   assert.equal((await turn).reason, "complete");
 });
 
-test("a process that is behind aborts a turn that it has not read yet", { timeout: 20_000 }, async () => {
+test("a process that is behind aborts a turn that it has not read yet", { timeout: 60_000 }, async () => {
   const { near, behind } = await two(script(hang("thinking")));
   const update = next(near, "message_update");
   const turn = near.sendMessage({ content: "Go" });

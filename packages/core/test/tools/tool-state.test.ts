@@ -141,7 +141,7 @@ test("a change that no longer fits when its call ends is refused, and the result
 
 test(
   "changes before a suspension are written with it, and are there when the call continues",
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   async () => {
     const seen: unknown[] = [];
     const tools = acting(({ state, setState, suspend, resumed }) => {

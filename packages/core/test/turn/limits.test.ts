@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, memoryStore, type Budget, type HarnessEvent } from "@cinch/core";
-import { fail, finish, inTurn, parts, say, script, type Step } from "@cinch/testkit";
+import { Agent, defineTool, Harness, memoryStore, type Budget, type HarnessEvent } from "@cinch/core";
+import * as z from "zod";
+import { call, fail, finish, inTurn, parts, say, script, type Step } from "@cinch/testkit";
 import { stillClock } from "../model/providers-clock.ts";
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 60_000 };
 const prices = { script: { input: 1_000, output: 10_000 } };
 /** Each of these takes 100 tokens in and 10 out: 0.1 + 0.1 dollars. */
 const empty = parts(finish("stop"));
@@ -69,6 +70,36 @@ test("a budget of tokens or dollars ends the turn before the model is asked agai
     assert.equal(at.model.requests.length, 1);
     assert.ok(!at.seen.some(({ type }) => type === "retry_scheduled"));
   }
+});
+
+test("another budget of the harness applies from the next step on, to subagents too", LIMIT, async () => {
+  await using at = await chat({ cost: 0.1 }, inTurn(empty, say("Here.")), inTurn(empty, say("Here.")));
+  assert.equal((await at.send()).reason, "budget");
+  at.h.setBudget({ cost: 1 });
+  assert.equal((await at.send()).reason, "complete");
+
+  let h!: Harness;
+  const lower: Step = async function* (options) {
+    h.setBudget({ steps: 1 });
+    yield* call("look")(options);
+  };
+  const look = defineTool({ description: "Looks", input: z.object({}), execute: () => "seen" });
+  const below = script(lower, say("too much"));
+  const worker = new Agent({ name: "worker", model: below, tools: { look } });
+  const model = script(call("task", { agent: "worker", prompt: "x" }), say("too much"));
+  const permissions = [{ category: "other" as const, policy: "allow" as const }];
+  h = new Harness({ id: "t", agent: new Agent({ name: "dev", model, subagents: [worker] }), permissions });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "budget");
+  assert.deepEqual([model.requests.length, below.requests.length], [1, 1]);
+  await h.close();
+});
+
+test("a budget that makes no sense is refused, and the old one stays", LIMIT, async () => {
+  await using at = await chat({ steps: 1 }, say("Here."));
+  const invalid = { code: "INVALID_INPUT", message: /setBudget\(\)/ };
+  assert.throws(() => at.h.setBudget({ cost: -1 }), invalid);
+  assert.throws(() => at.h.setBudget({ dollars: 1 } as Budget), invalid);
+  assert.equal((await at.send()).reason, "complete");
 });
 
 test("wallMs is enforced while a retry is delayed", LIMIT, async () => {

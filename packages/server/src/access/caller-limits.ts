@@ -27,7 +27,7 @@ export class CallerLimits {
     const use = this.#use(who, now);
     use.left = Math.min(burst, use.left + ((now - use.at) / 1_000) * requestsPerSecond);
     use.at = now;
-    if (use.left < 1) throw tooMany("Too many requests. Wait a second.");
+    if (use.left < 1) throw tooMany("rate", "Too many requests. Wait a second.");
     use.left -= 1;
   }
 
@@ -35,7 +35,7 @@ export class CallerLimits {
   stream(who: Who): () => void {
     const use = this.#use(who, Date.now());
     if (use.streams >= this.#limits.streams)
-      throw tooMany(`This caller has ${use.streams} open streams. Close one of them first.`);
+      throw tooMany("streams", `This caller has ${use.streams} open streams. Close one of them first.`);
     use.streams += 1;
     let isOpen = true;
     return () => {
@@ -62,5 +62,5 @@ export class CallerLimits {
   }
 }
 
-const tooMany = (message: string): HttpError =>
-  new HttpError(429, "TOO_MANY", message, { headers: { "retry-after": "1" } });
+const tooMany = (reason: string, message: string): HttpError =>
+  new HttpError(429, "TOO_MANY", message, { headers: { "retry-after": "1" }, reason });

@@ -19,13 +19,13 @@ export function checkSite(request: Request, { hosts, origins }: SiteRules): void
   const host = (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
   const [, name] = HOST.exec(host) ?? [];
   if (name === undefined || !(hosts.has(name) || hosts.has(host)))
-    throw refused("The host of this request is not one of the server's. Add it to `hosts`, if it is yours.");
+    throw refused("host", "The host of this request is not one of the server's. Add it to `hosts`, if it is yours.");
   const origin = request.headers.get("origin");
   if (origin !== null && origins.has(origin)) return;
   if (origin !== null && !isOwn(origin, host))
-    throw refused("Pages of this origin may not call the server. Add it to `origins`, if it is yours.");
+    throw refused("origin", "Pages of this origin may not call the server. Add it to `origins`, if it is yours.");
   const site = request.headers.get("sec-fetch-site");
-  if (site !== null && !OWN_SITES.has(site)) throw refused("A page of another site caused this request.");
+  if (site !== null && !OWN_SITES.has(site)) throw refused("origin", "A page of another site caused this request.");
 }
 
 /** The scheme is not compared: behind a proxy, the server does not know its own. */
@@ -34,4 +34,5 @@ function isOwn(origin: string, host: string): boolean {
   return authority === host;
 }
 
-const refused = (message: string): HttpError => new HttpError(403, "PERMISSION_DENIED", message);
+const refused = (reason: string, message: string): HttpError =>
+  new HttpError(403, "PERMISSION_DENIED", message, { reason });

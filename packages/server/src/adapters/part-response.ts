@@ -16,11 +16,12 @@ interface PartResponse {
 
 /** Streams the parts of another protocol, with the caller's session at the thread. It ends with the request, the access, or the server. */
 export async function partResponse(
-  { request, who, parts }: RouteCall,
+  { request, who, parts, record }: RouteCall,
   { threadId, begin, failed, merged, trailer = "", headers = {} }: PartResponse,
 ): Promise<Response> {
   const held = new DisposableStack();
   const stop = new AbortController();
+  record.concerns(threadId);
   try {
     held.defer(parts.callers.stream(who));
     const { session, leave } = await parts.seats.take(threadId, who);
@@ -31,8 +32,11 @@ export async function partResponse(
       return new Response(null, { status: 204 });
     }
     const left = () => held.dispose();
-    const ports = { stop: () => stop.abort(), failed, merged, trailer, left };
+    const sent = (bytes: number) => parts.metrics.sent(bytes);
+    const ports = { stop: () => stop.abort(), failed, merged, trailer, sent, left };
     const stream = new PartStream({ parts: generate(stop.signal), ...ports });
+    const ended = record.stream();
+    held.defer(() => ended(stream.bytes));
     held.defer(parts.feeds.join(stream));
     for (const signal of [request.signal, who.signal]) {
       signal?.addEventListener("abort", () => stream.end(), { signal: stop.signal });

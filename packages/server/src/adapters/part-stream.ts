@@ -15,6 +15,8 @@ interface PartStreamPorts {
   trailer: string;
   /** Stops the parts. */
   stop(): void;
+  /** Counts what is sent. */
+  sent(bytes: number): void;
   left(): void;
 }
 
@@ -26,6 +28,7 @@ export class PartStream {
   #next: Promise<IteratorResult<readonly object[], void>> | undefined;
   #wasQuiet = false;
   #isOver = false;
+  #bytes = 0;
 
   constructor(ports: PartStreamPorts) {
     this.#ports = ports;
@@ -39,6 +42,11 @@ export class PartStream {
       },
       { highWaterMark: 1 },
     );
+  }
+
+  /** How many bytes it was sent. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   beat(): void {
@@ -57,7 +65,7 @@ export class PartStream {
       if (this.#isOver) return;
       this.#wasQuiet = false;
       if (done) return this.#end(parts);
-      this.#controller.enqueue(encodeParts(parts));
+      this.#write(framesOf(parts));
     } catch {
       this.#end(this.#ports.failed("The stream has failed. Resume it."));
     }
@@ -93,9 +101,16 @@ export class PartStream {
 
   #end(parts: readonly object[]): void {
     if (this.#isOver) return;
-    this.#controller.enqueue(encodeText(framesOf(parts) + this.#ports.trailer));
+    this.#write(framesOf(parts) + this.#ports.trailer);
     this.#controller.close();
     this.#leave();
+  }
+
+  #write(text: string): void {
+    const chunk = encodeText(text);
+    this.#bytes += chunk.length;
+    this.#ports.sent(chunk.length);
+    this.#controller.enqueue(chunk);
   }
 
   #leave(): void {
@@ -110,5 +125,3 @@ export class PartStream {
 
 const framesOf = (parts: readonly object[]): string =>
   parts.map((part) => `data: ${JSON.stringify(part)}\n\n`).join("");
-
-const encodeParts = (parts: readonly object[]): Uint8Array => encodeText(framesOf(parts));

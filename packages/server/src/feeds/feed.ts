@@ -1,7 +1,10 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { HarnessEvent, Session } from "@cinch/core";
-import { addMerged, encodeFrames, isDurable, isSent } from "./frames.ts";
+import { Metrics } from "../observe/metrics.ts";
+import { controlOf } from "./control-of.ts";
+import { addMerged, encodeFrames, isDurable, isSent, wireEvent } from "./frames.ts";
 import { FeedRing, REPLAY_BYTES } from "./feed-ring.ts";
+import { HEARTBEAT } from "./stream-comments.ts";
 import { Watcher } from "./watcher.ts";
 
 const COLLECT_MS = 16;
@@ -16,11 +19,19 @@ interface Start {
   next: number;
 }
 
+interface Poll {
+  since: number | undefined;
+  waitMs: number;
+  /** Aborted when the caller has left. */
+  signal: AbortSignal;
+}
+
 /**
  * The events of one thread for all its watchers. Each is encoded once. Live events are collected for a moment, and a durable one is sent
  * at once with those before it.
  */
 export class Feed {
+  readonly metrics: Metrics;
   readonly #session: Session;
   readonly #ring = new FeedRing();
   readonly #watchers = new Set<Watcher>();
@@ -32,8 +43,9 @@ export class Feed {
   #timer: NodeJS.Timeout | undefined;
   #resync: Start | undefined;
 
-  constructor(session: Session) {
+  constructor(session: Session, metrics = new Metrics()) {
     this.#session = session;
+    this.metrics = metrics;
     this.#unsubscribe = session.subscribe((event) => this.#add(event));
   }
 
@@ -48,15 +60,18 @@ export class Feed {
   /** The whole display, and the chunk that comes after it. Not to be called while events are delivered: the display is ahead of them. */
   resync(): Start {
     this.#seal();
-    if (this.#resync?.next !== this.end) this.#resync = { first: encodeFrames([this.#resyncEvent()]), next: this.end };
+    if (this.#resync?.next !== this.end) this.#resync = { first: this.#encoded([this.#resyncEvent()]), next: this.end };
     return this.#resync;
   }
 
   /** A stream of the events after `since`; without it, of the display and then the events after it. */
   async watch({ since, left }: { since: number | undefined; left: () => void }): Promise<Watcher> {
+    if (since === undefined) this.metrics.resync("join");
     const start = since === undefined ? this.resync() : await this.#replayed(since, (events) => this.#startOf(events));
+    const gone = this.metrics.watcher();
     const leave = () => {
       this.#watchers.delete(watcher);
+      gone();
       left();
     };
     const watcher = new Watcher(this, { ...start, left: leave });
@@ -65,17 +80,22 @@ export class Feed {
     return watcher;
   }
 
-  /** The events after `since`, as soon as one of them is durable, but no later than after `waitMs`. */
-  async poll({ since, waitMs }: { since: number | undefined; waitMs: number }): Promise<HarnessEvent[]> {
+  /** The events after `since`, as soon as one of them is durable, but no later than after `waitMs`, or when the caller leaves. */
+  async poll({ since, waitMs, signal }: Poll): Promise<object[]> {
     const durable = Promise.withResolvers<void>();
     const timer = setTimeout(() => durable.resolve(), waitMs);
+    const leave = () => durable.resolve();
+    signal.addEventListener("abort", leave);
+    if (signal.aborted) leave();
     const unsubscribe = this.#session.subscribe((event) => isDurable(event) && durable.resolve());
     try {
       if (since === this.#session.getDisplayState().seq) await Promise.race([durable.promise, this.#ended.promise]);
-      if (since === undefined) return [this.#resyncEvent()];
-      return await this.#replayed(since, (events) => (isTooLong(events) ? [this.#resyncEvent()] : events));
+      const wired = (events: HarnessEvent[]) => events.map((event) => wireEvent(event, this.#control));
+      if (since === undefined) return wired([this.#resyncEvent()]);
+      return await this.#replayed(since, (events) => wired(this.#isTooLong(events) ? [this.#resyncEvent()] : events));
     } finally {
       clearTimeout(timer);
+      signal.removeEventListener("abort", leave);
       unsubscribe();
     }
   }
@@ -125,8 +145,18 @@ export class Feed {
   /** Ends the chunk of what is collected. The timer that sends it stays. */
   #seal(): void {
     if (this.#collected.length === 0) return;
-    this.#ring.push(encodeFrames(this.#collected));
+    this.#ring.push(this.#encoded(this.#collected));
     this.#collected = [];
+  }
+
+  readonly #control = () => controlOf(this.#session);
+
+  #encoded(events: readonly HarnessEvent[]): Uint8Array {
+    return encodeFrames(events, this.#control);
+  }
+
+  #isTooLong(events: readonly HarnessEvent[]): boolean {
+    return this.#encoded(events).length > REPLAY_BYTES;
   }
 
   #resyncEvent(): HarnessEvent {
@@ -136,9 +166,12 @@ export class Feed {
   }
 
   #startOf(events: readonly HarnessEvent[]): Start {
-    if (isTooLong(events)) return this.resync();
+    const isLong = this.#isTooLong(events);
+    if (isLong || events.some(({ type }) => type === "resync")) this.metrics.resync("replay");
+    if (isLong) return this.resync();
     this.#seal();
-    return { first: encodeFrames(events), next: this.end };
+    // A watcher learns at once that it is connected, also if it has missed nothing.
+    return { first: events.length === 0 ? HEARTBEAT : this.#encoded(events), next: this.end };
   }
 
   /**
@@ -164,5 +197,3 @@ export class Feed {
     }
   }
 }
-
-const isTooLong = (events: readonly HarnessEvent[]): boolean => encodeFrames(events).length > REPLAY_BYTES;

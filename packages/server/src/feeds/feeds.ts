@@ -1,5 +1,6 @@
 import type { Harness } from "@cinch/core";
 import { draining } from "../http/http-error.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import { Feed } from "./feed.ts";
 import { encodeText } from "./frames.ts";
 import { ListStream } from "./list-stream.ts";
@@ -11,6 +12,12 @@ interface EndingStream {
   end(): void;
 }
 
+interface FeedsPorts {
+  harness: Harness;
+  metrics: Metrics;
+  heartbeatMs: number;
+}
+
 interface OpenFeed {
   feed: Promise<Feed>;
   uses: number;
@@ -19,15 +26,21 @@ interface OpenFeed {
 /** The feeds of the threads that are watched, and the streams of lists. A feed is open as long as a caller uses it. */
 export class Feeds {
   readonly #harness: Harness;
+  readonly #metrics: Metrics;
   readonly #feeds = new Map<string, OpenFeed>();
   readonly #streams = new Set<EndingStream>();
   readonly #heartbeat: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor(harness: Harness, heartbeatMs: number) {
+  constructor({ harness, metrics, heartbeatMs }: FeedsPorts) {
     this.#harness = harness;
+    this.#metrics = metrics;
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
     this.#heartbeat.unref();
+  }
+
+  get size(): number {
+    return this.#feeds.size;
   }
 
   /** The feed of a thread, until `leave` is called. The caller's access to the thread is checked before. */
@@ -53,7 +66,7 @@ export class Feeds {
       this.#streams.delete(list);
       left();
     };
-    const list = new ListStream({ changes, left: leave });
+    const list = new ListStream({ changes, metrics: this.#metrics, left: leave });
     this.join(list);
     return list;
   }
@@ -97,7 +110,7 @@ export class Feeds {
   }
 
   async #open(threadId: string): Promise<Feed> {
-    return new Feed(await this.#harness.createSession({ threadId }));
+    return new Feed(await this.#harness.createSession({ threadId }), this.#metrics);
   }
 
   #leave(threadId: string, open: OpenFeed): void {

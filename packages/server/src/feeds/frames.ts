@@ -1,18 +1,23 @@
 import type { HarnessEvent } from "@cinch/core";
 import { briefEvent } from "../brief/brief-event.ts";
+import { changesControl } from "./control-of.ts";
 
 const encoder = new TextEncoder();
 
 /** An event as the stream has it. A client that returns names the last id: that of a durable event, or of the display after it. */
-const frameOf = (event: HarnessEvent): string => {
-  const data = `data: ${JSON.stringify(wireEvent(event))}\n\n`;
+const frameOf = (event: HarnessEvent, control: () => object): string => {
+  const data = `data: ${JSON.stringify(wireEvent(event, control))}\n\n`;
   return isDurable(event) || event.type === "resync" ? `id: ${event.seq}\n${data}` : data;
 };
 
 const DELTAS: ReadonlySet<string> = new Set(["message_update", "tool_input_delta", "shell_output"]);
 
-/** Deltas are most of a stream. A client knows the thread that it watches, so they don't name it. */
-function wireEvent(event: HarnessEvent): object {
+/**
+ * What is sent of an event. Deltas are most of a stream: a client knows the thread that it watches, so they don't name it. `control`: the
+ * settings of the thread now.
+ */
+export function wireEvent(event: HarnessEvent, control: () => object): object {
+  if (changesControl(event)) return { ...briefEvent(event), control: control() };
   if (!DELTAS.has(event.type)) return briefEvent(event);
   const { threadId: _, ...delta } = event;
   return delta;
@@ -20,8 +25,8 @@ function wireEvent(event: HarnessEvent): object {
 
 export const isDurable = (event: HarnessEvent): event is HarnessEvent & { seq: number; v: number } => "v" in event;
 
-export const encodeFrames = (events: readonly HarnessEvent[]): Uint8Array =>
-  encoder.encode(events.map(frameOf).join(""));
+export const encodeFrames = (events: readonly HarnessEvent[], control: () => object): Uint8Array =>
+  encoder.encode(events.map((event) => frameOf(event, control)).join(""));
 
 export const encodeText = (text: string): Uint8Array => encoder.encode(text);
 

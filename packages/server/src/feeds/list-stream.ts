@@ -1,9 +1,11 @@
 import type { ThreadListChange } from "@cinch/core";
+import type { Metrics } from "../observe/metrics.ts";
 import { encodeText } from "./frames.ts";
 import { GOODBYE, HEARTBEAT } from "./stream-comments.ts";
 
 interface ListStreamPorts {
   changes: AsyncIterableIterator<ThreadListChange>;
+  metrics: Metrics;
   left(): void;
 }
 
@@ -14,6 +16,7 @@ export class ListStream {
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #wasQuiet = false;
   #isOver = false;
+  #bytes = 0;
 
   constructor(ports: ListStreamPorts) {
     this.#ports = ports;
@@ -21,21 +24,26 @@ export class ListStream {
       start: (controller) => {
         this.#controller = controller;
         // A client learns at once that it is connected, and asks for the list after that.
-        controller.enqueue(HEARTBEAT);
+        this.#write(HEARTBEAT);
       },
       pull: () => this.#next(),
       cancel: () => this.#leave(),
     });
   }
 
+  /** How many bytes it was sent. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   beat(): void {
-    if (this.#wasQuiet && !this.#isOver && (this.#controller.desiredSize ?? 0) > 0) this.#controller.enqueue(HEARTBEAT);
+    if (this.#wasQuiet && !this.#isOver && (this.#controller.desiredSize ?? 0) > 0) this.#write(HEARTBEAT);
     this.#wasQuiet = true;
   }
 
   end(): void {
     if (this.#isOver) return;
-    this.#controller.enqueue(GOODBYE);
+    this.#write(GOODBYE);
     this.#controller.close();
     this.#leave();
   }
@@ -46,7 +54,13 @@ export class ListStream {
     if (this.#isOver) return;
     if (done) return this.end();
     this.#wasQuiet = false;
-    this.#controller.enqueue(encodeText(`data: ${JSON.stringify(value)}\n\n`));
+    this.#write(encodeText(`data: ${JSON.stringify(value)}\n\n`));
+  }
+
+  #write(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    this.#ports.metrics.sent(chunk.length);
+    this.#controller.enqueue(chunk);
   }
 
   #leave(): void {

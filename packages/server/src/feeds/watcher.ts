@@ -22,6 +22,7 @@ export class Watcher {
   #drained = Promise.withResolvers<void>();
   #wasQuiet = false;
   #isOver = false;
+  #bytes = 0;
 
   constructor(feed: Feed, { first, next, left }: WatcherStart) {
     this.#feed = feed;
@@ -30,12 +31,17 @@ export class Watcher {
     const source: UnderlyingDefaultSource<Uint8Array> = {
       start: (controller) => {
         this.#controller = controller;
-        if (first.length > 0) this.#write(first);
+        this.#write(first);
       },
       pull: () => this.#catchUp(),
       cancel: () => this.#leave(),
     };
     this.stream = new ReadableStream(source, new ByteLengthQueuingStrategy({ highWaterMark: SOCKET_BYTES }));
+  }
+
+  /** How many bytes it was sent. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Sends what is new, as far as the connection takes it. */
@@ -60,6 +66,7 @@ export class Watcher {
     this.#drained = Promise.withResolvers();
     this.send();
     if (this.#isOver || !this.#hasRoom || this.#next === this.#feed.end) return;
+    this.#feed.metrics.resync("slow");
     const { first, next } = this.#feed.resync();
     this.#next = next;
     this.#write(first);
@@ -67,14 +74,14 @@ export class Watcher {
 
   /** Called at an interval: a stream that was silent since gets a comment. */
   beat(): void {
-    if (this.#wasQuiet && !this.#isOver && this.#hasRoom) this.#controller.enqueue(HEARTBEAT);
+    if (this.#wasQuiet && !this.#isOver && this.#hasRoom) this.#write(HEARTBEAT);
     this.#wasQuiet = true;
   }
 
   /** Ends the stream, after what its connection already holds. */
   end(): void {
     if (this.#isOver) return;
-    this.#controller.enqueue(GOODBYE);
+    this.#write(GOODBYE);
     this.#controller.close();
     this.#leave();
   }
@@ -85,6 +92,8 @@ export class Watcher {
 
   #write(chunk: Uint8Array): void {
     this.#wasQuiet = false;
+    this.#bytes += chunk.length;
+    this.#feed.metrics.sent(chunk.length);
     this.#controller.enqueue(chunk);
   }
 

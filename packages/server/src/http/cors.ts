@@ -6,7 +6,10 @@ export function corsHeaders(request: Request, origins: ReadonlySet<string>): [na
   if (origin === null || !origins.has(origin)) return [];
   return [
     ["access-control-allow-origin", origin],
-    ["access-control-expose-headers", "cinch-protocol, etag, retry-after"],
+    [
+      "access-control-expose-headers",
+      "cinch-protocol, cinch-seq, content-disposition, etag, retry-after, x-request-id",
+    ],
     ["vary", "origin, accept-encoding"],
   ];
 }

@@ -16,6 +16,8 @@ interface Details {
   /** The field of the query or the body that is wrong. */
   field?: string | undefined;
   headers?: Record<string, string>;
+  /** For the log and the metrics, where the code says too little. */
+  reason?: string;
 }
 
 /** A failure with its answer. */
@@ -30,6 +32,11 @@ export class HttpError extends Error {
     this.code = code;
     this.details = details;
   }
+
+  /** Why the request was refused, as one word. */
+  get reason(): string {
+    return this.details.reason ?? this.code.toLowerCase();
+  }
 }
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
@@ -40,6 +47,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   NOT_PENDING: 409,
   ALREADY_ANSWERED: 409,
   THREAD_EXISTS: 409,
+  // The command needs a part that this harness does not have, such as a memory.
+  INVALID_CONFIG: 501,
   STORE_FULL: 507,
   STORE_BUSY: 503,
   CLOSED: 503,
@@ -59,8 +68,15 @@ export function knownFailure(error: unknown): HttpError | undefined {
   return new HttpError(status, error.code, error.message, status === 503 ? { headers: RETRY_AFTER } : {});
 }
 
+const MESSAGE_CHARS = 1_000;
+const FIELD_CHARS = 200;
+
+/** A message may quote the request, which may be long. */
+const short = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+
 export function errorResponse({ status, code, message, details }: HttpError): Response {
   const { field, headers = {} } = details;
-  const error = { code, message, ...(field === undefined ? {} : { field }) };
+  const named = field === undefined ? {} : { field: short(field, FIELD_CHARS) };
+  const error = { code, message: short(message, MESSAGE_CHARS), ...named };
   return Response.json({ error }, { status, headers });
 }

@@ -1,5 +1,9 @@
 import { HttpError } from "./http-error.ts";
+import { MOST_FILES } from "../routes/wire-schemas.ts";
 import { bodyBytes, parsedJson, type BodyLimits } from "./read-body.ts";
+
+/** Files, and the JSON. To read a part takes far longer than to send it. */
+const MOST_PARTS = 1 + MOST_FILES;
 
 export const isMultipart = (request: Request): boolean =>
   /^multipart\/form-data\s*;/i.test(request.headers.get("content-type") ?? "");
@@ -7,7 +11,10 @@ export const isMultipart = (request: Request): boolean =>
 /** A message with its files in one form: `body` is the JSON, and each `files` is a file. */
 export async function multipartBody(request: Request, limits: BodyLimits): Promise<unknown> {
   const bytes = await bodyBytes(request, limits);
-  const form = await formOf(bytes, request.headers.get("content-type")!);
+  const type = request.headers.get("content-type")!;
+  if (partsOf(bytes, type) > MOST_PARTS)
+    throw new HttpError(413, "TOO_LARGE", `The form has more than ${MOST_PARTS} parts.`, { field: "files" });
+  const form = await formOf(bytes, type);
   const unknown = [...form.keys()].find((name) => name !== "body" && name !== "files");
   if (unknown !== undefined)
     throw new HttpError(400, "INVALID_INPUT", `The form has the unknown part "${unknown}".`, { field: unknown });
@@ -16,7 +23,21 @@ export async function multipartBody(request: Request, limits: BodyLimits): Promi
     throw new HttpError(400, "INVALID_INPUT", 'The form needs one part "body" with JSON.', { field: "body" });
   const body = parsedJson(json);
   const files = await Promise.all(form.getAll("files").map(fileOf));
-  return typeof body === "object" && body !== null ? { ...body, files } : body;
+  if (typeof body !== "object" || body === null) return body;
+  // Files that the body names by URL come first.
+  const { files: named = [] } = body as { files?: unknown };
+  return { ...body, files: Array.isArray(named) ? [...named, ...files] : named };
+}
+
+/** How many parts the form has: each is followed by a delimiter. */
+function partsOf(bytes: Uint8Array, type: string): number {
+  const [, quoted, plain] = /boundary=(?:"([^"]*)"|([^\s;]+))/i.exec(type) ?? [];
+  const delimiter = `\r\n--${quoted ?? plain ?? ""}`;
+  const form = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let parts = 0;
+  for (let at = form.indexOf(delimiter); at >= 0 && parts <= MOST_PARTS; at = form.indexOf(delimiter, at + 1))
+    parts += 1;
+  return parts;
 }
 
 async function formOf(bytes: Uint8Array, type: string): Promise<FormData> {
@@ -27,9 +48,12 @@ async function formOf(bytes: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
+/** The standard gives a file without a name this one. */
+const UNNAMED: ReadonlySet<string> = new Set(["", "blob"]);
+
 async function fileOf(file: FormDataEntryValue) {
   if (typeof file === "string")
     throw new HttpError(400, "INVALID_INPUT", 'Each part "files" must be a file.', { field: "files" });
   const data = Buffer.from(await file.arrayBuffer()).toString("base64");
-  return { mediaType: file.type, ...(file.name === "" ? {} : { filename: file.name }), data };
+  return { mediaType: file.type, ...(UNNAMED.has(file.name) ? {} : { filename: file.name }), data };
 }

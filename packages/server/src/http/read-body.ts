@@ -7,6 +7,8 @@ export interface BodyLimits {
 }
 
 const DEPTH = 64;
+/** To check a value takes far longer than to send it. */
+const MOST_VALUES = 50_000;
 
 /** The JSON body of a request. Nothing of it is read before its type and length are checked. */
 export async function jsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
@@ -46,22 +48,36 @@ function parsed(text: string): unknown {
 
 /** Refuses what code that recurses, or that copies keys, can't take. */
 function checkShape(body: unknown): void {
-  const left: { value: unknown; path: readonly string[] }[] = [{ value: body, path: [] }];
+  const left: { value: object; path: readonly string[] }[] = isObject(body) ? [{ value: body, path: [] }] : [];
+  let values = 0;
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, path } = next;
-    if (typeof value !== "object" || value === null) continue;
-    if (path.length >= DEPTH)
-      throw new HttpError(400, "INVALID_INPUT", `The body is nested deeper than ${DEPTH} levels.`, {
-        field: path[0],
-      });
+    const refuse = (status: number, problem: string) =>
+      new HttpError(status, status === 413 ? "TOO_LARGE" : "INVALID_INPUT", problem, { field: path[0] });
+    if (path.length >= DEPTH) throw refuse(400, `The body is nested deeper than ${DEPTH} levels.`);
+    const length = Array.isArray(value) ? value.length : Object.keys(value).length;
+    values += length;
+    if (values > MOST_VALUES) throw refuse(413, `The body has more than ${MOST_VALUES} values.`);
     for (const [key, inner] of Object.entries(value)) {
       if (key === "__proto__")
         throw new HttpError(400, "INVALID_INPUT", 'The key "__proto__" is not accepted. Use another name.', {
           field: fieldName([...path, key]),
         });
-      left.push({ value: inner, path: [...path, key] });
+      if (isObject(inner)) left.push({ value: inner, path: [...path, key] });
     }
   }
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** Without its body, a command would do something else than its caller wants. */
+function refuseRead({ headers }: Request): void {
+  if (!Number(headers.get("content-length")) && !headers.has("transfer-encoding")) return;
+  throw new HttpError(
+    400,
+    "INVALID_INPUT",
+    "The body was read before it came here. Mount the server before body parsers, such as express.json().",
+  );
 }
 
 /** The body, up to a size and within a time. */
@@ -79,6 +95,7 @@ export async function bodyBytes(request: Request, { bytes: most, ms }: BodyLimit
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), slow.promise]);
+      if (done && length === 0) refuseRead(request);
       if (done) return Buffer.concat(chunks);
       length += value.length;
       if (length > most) throw tooLarge;

@@ -1,4 +1,5 @@
 import type { HarnessMode, Session } from "@cinch/core";
+import { controlOf } from "../feeds/control-of.ts";
 import { openApiOf } from "./openapi.ts";
 import type { Route } from "./route.ts";
 import { PROTOCOL } from "../protocol.ts";
@@ -12,10 +13,27 @@ const shownMode = ({ id, name, agent, additionalTools, availableTools, transitio
   metadata,
 });
 
-const modesOf = async (session: Session) => (await session.listModes()).map(shownMode);
+/** What a session says that is at no thread. */
+const seatOf = async (session: Session) => ({
+  modes: (await session.listModes()).map(shownMode),
+  control: controlOf(session),
+  resourceId: session.resourceId,
+});
+
+const ABOUT = `This is a Cinch server: conversations with agents, over HTTP.
+GET /v1/openapi.json describes its routes. They need a token: "Authorization: Bearer …".
+docs/serving.md of Cinch says more.
+`;
 
 /** The routes about the server itself. */
 export const aboutRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/",
+    may: null,
+    summary: "What this server is, as text.",
+    handle: () => new Response(ABOUT, { headers: { "content-type": "text/plain; charset=utf-8" } }),
+  },
   {
     method: "GET",
     path: "/v1",
@@ -24,7 +42,7 @@ export const aboutRoutes: readonly Route[] = [
     summary: "The protocol, the modes and models, the limits, and what the caller may do.",
     handle: async ({ who, parts }) => ({
       protocol: PROTOCOL,
-      modes: await parts.seats.visit(who, modesOf),
+      ...(await parts.seats.visit(who, seatOf)),
       models: parts.models,
       limits: parts.limits,
       by: who.by ?? null,

@@ -5,9 +5,8 @@ import type { RouteCall } from "./route.ts";
 
 type Pending = PendingApproval | PendingSuspension;
 type Target = { toolCallId?: string | undefined; threadId?: string | undefined };
-/** No call has this digest, and no question this seq: an answer with it only learns why nothing waits. */
-const NO_DIGEST = "";
-const NO_SEQ = 0;
+/** An answer with this succeeds if it is the recorded one, and otherwise learns why nothing waits. It answers nothing. */
+const ONLY_COMPARED = { repeat: true };
 
 /**
  * Answers an approval. If `mayAnswer` decides, the answer is bound to the approval that it saw: a call that asks only afterwards is not
@@ -29,18 +28,21 @@ export async function checkedApproval(session: Session, { body, who, parts }: Ro
   if (approval && !(await mayAnswer({ approval, who })))
     throw new HttpError(403, "PERMISSION_DENIED", "This caller may not answer this approval. It still waits.");
   const { digest = approval?.digest } = answer;
-  if (!approval || digest !== approval.digest) return session.respondToToolApproval({ ...answer, digest: NO_DIGEST });
+  if (!approval || digest !== approval.digest) return session.respondToToolApproval({ ...answer, ...ONLY_COMPARED });
   return session.respondToToolApproval({ ...answer, ...addressOf(approval), digest });
 }
 
-/** Answers a question. An answer to a plan approves it, and may lead to another mode, so it needs the role for that. */
+/**
+ * Answers a question, or a plan: that needs the role to approve. An approved plan leads to no other mode than the one that the program has
+ * chosen for it.
+ */
 export async function checkedSuspension(session: Session, { body, who }: RouteCall): Promise<void> {
   const answer = body as SuspensionAnswer;
-  if (who.may.includes("approve")) return session.respondToToolSuspension(answer);
+  if (who.may.includes("approve") && who.may.includes("talk")) return session.respondToToolSuspension(answer);
   const question = oldestOf(Object.values(session.getDisplayState().pendingSuspensions), answer);
-  if (question?.toolName === "submit_plan") checkRole(who, "approve");
+  if (question) checkRole(who, question.toolName === "submit_plan" ? "approve" : "talk");
   const { seq = question?.seq } = answer;
-  if (!question || seq !== question.seq) return session.respondToToolSuspension({ ...answer, seq: NO_SEQ });
+  if (!question || seq !== question.seq) return session.respondToToolSuspension({ ...answer, ...ONLY_COMPARED });
   return session.respondToToolSuspension({ ...answer, ...addressOf(question), seq });
 }
 

@@ -3,8 +3,9 @@ import { optionsSchema } from "@cinch/core/options";
 import * as z from "zod/mini";
 import type { MayRole } from "../access/who.ts";
 import { checkedApproval, checkedSuspension } from "./answers.ts";
+import { atSeq } from "./at-seq.ts";
+import { LongWork } from "./long-work.ts";
 import type { RouteCall, Route, SessionMethod } from "./route.ts";
-import { waited } from "./waited.ts";
 import {
   NoBody,
   QueryWait,
@@ -18,10 +19,12 @@ import {
 
 interface Command {
   may: MayRole;
+  orMay?: MayRole;
   summary: string;
   body: z.ZodMiniType;
   run(session: Session, call: RouteCall): Promise<unknown>;
   query?: z.ZodMiniObject;
+  waits?: boolean;
   takesFiles?: boolean;
 }
 
@@ -31,7 +34,11 @@ const onThread = (name: SessionMethod, { run, ...row }: Command): Route => ({
   path: `/v1/threads/:threadId/${name}`,
   serves: name,
   ...row,
-  handle: (call) => call.parts.seats.use(call.params["threadId"]!, call.who, (session) => run(session, call)),
+  handle: (call) =>
+    call.parts.seats.use<unknown>(call.params["threadId"]!, call.who, (session) => {
+      const answer = run(session, call).then((value) => atSeq(session, value));
+      return row.waits ? new LongWork(answer) : answer;
+    }),
 });
 
 type Plain = Parameters<typeof optionsSchema>[0] & SessionMethod;
@@ -45,8 +52,7 @@ const plain = (name: Plain, may: MayRole, summary: string): Route =>
     run: (session, { body }) => (session[name] as (options: unknown) => Promise<unknown>).call(session, body),
   });
 
-const WAIT = z.strictObject({ wait: QueryWait });
-const secondsOf = ({ query }: RouteCall) => query["wait"] as number | undefined;
+const WAITS = { query: z.strictObject({ wait: QueryWait }), waits: true };
 
 const fileOf = ({ mediaType, filename, ...file }: WireFile): InputFile => ({
   mediaType,
@@ -86,8 +92,8 @@ export const commandRoutes: readonly Route[] = [
     may: "talk",
     summary: "Ends the turn. 202: it has not ended after `wait` seconds.",
     body: optionsSchema("abort"),
-    query: WAIT,
-    run: (session, call) => waited(session.abort(call.body as { inbox?: boolean }), secondsOf(call)),
+    ...WAITS,
+    run: (session, { body }) => session.abort(body as { inbox?: boolean }),
   }),
   onThread("resume", {
     may: "talk",
@@ -99,15 +105,15 @@ export const commandRoutes: readonly Route[] = [
     may: "talk",
     summary: "Continues after a turn that failed. 202: the new turn has not ended after `wait` seconds.",
     body: NoBody,
-    query: WAIT,
-    run: (session, call) => waited(session.retry(), secondsOf(call)),
+    ...WAITS,
+    run: (session) => session.retry(),
   }),
   onThread("compact", {
     may: "manage",
     summary: "Lets the memory shorten the prompt. 202: it is not done after `wait` seconds.",
     body: optionsSchema("compact"),
-    query: WAIT,
-    run: (session, call) => waited(session.compact(call.body as { instructions?: string }), secondsOf(call)),
+    ...WAITS,
+    run: (session, { body }) => session.compact(body as { instructions?: string }),
   }),
   onThread("respondToToolApproval", {
     may: "approve",
@@ -117,7 +123,8 @@ export const commandRoutes: readonly Route[] = [
   }),
   onThread("respondToToolSuspension", {
     may: "talk",
-    summary: "Answers a question. An answer to a plan needs the role `approve`.",
+    orMay: "approve",
+    summary: "Answers a question, which needs the role `talk`, or a plan, which needs `approve`.",
     body: WireSuspension,
     run: checkedSuspension,
   }),

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { briefEvent } from "../brief/brief-event.ts";
 import { HttpError } from "../http/http-error.ts";
 import { jsonResponse } from "../http/compressed.ts";
 import type { Watcher } from "../feeds/watcher.ts";
@@ -42,6 +41,7 @@ async function streamed(call: RouteCall): Promise<Response> {
     const { feed, leave } = await parts.feeds.take(threadId);
     held.defer(leave);
     const watcher = await feed.watch({ since, left: () => held.dispose() });
+    recordStream(watcher, call.record, held);
     endWith(watcher, [request.signal, who.signal], held);
     feed.announce(parts.seats.people(threadId));
     if (call.query["list"] !== undefined) addList(watcher, { call, resourceId: seat.session.resourceId, held });
@@ -52,12 +52,13 @@ async function streamed(call: RouteCall): Promise<Response> {
   }
 }
 
-async function listed({ request, who, parts }: RouteCall): Promise<Response> {
+async function listed({ request, who, parts, record }: RouteCall): Promise<Response> {
   const held = new DisposableStack();
   try {
     held.defer(parts.callers.stream(who));
     const { resourceId } = await parts.seats.visit(who, async (session) => session);
     const list = await parts.feeds.list({ resourceId, left: () => held.dispose() });
+    recordStream(list, record, held);
     endWith(list, [request.signal, who.signal], held);
     return new Response(list.stream, { headers: STREAM_HEADERS });
   } catch (error) {
@@ -91,6 +92,13 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
+/** The stream may be over already. */
+function recordStream(stream: Pick<Watcher, "bytes">, record: RouteCall["record"], held: DisposableStack): void {
+  const ended = record.stream();
+  if (held.disposed) ended(stream.bytes);
+  else held.defer(() => ended(stream.bytes));
+}
+
 /** Ends a stream when one of the signals is aborted. */
 function endWith(
   watcher: Pick<Watcher, "end">,
@@ -110,15 +118,21 @@ async function polled(call: RouteCall): Promise<Response> {
   const threadId = call.params["threadId"]!;
   const { wait = MAX_WAIT } = call.query as z.infer<typeof EventsQuery>;
   const since = sinceOf(call);
-  return parts.seats.use(threadId, who, async () => {
-    const { feed, leave } = await parts.feeds.take(threadId);
-    try {
-      const events = await feed.poll({ since, waitMs: wait * 1_000 });
-      return await jsonResponse(request, events.map(briefEvent));
-    } finally {
-      leave();
-    }
-  });
+  // A poll waits as a stream does, so a caller has as many of both together.
+  const leaveLimit = parts.callers.stream(who);
+  try {
+    return await parts.seats.use(threadId, who, async () => {
+      const { feed, leave } = await parts.feeds.take(threadId);
+      try {
+        const events = await feed.poll({ since, waitMs: wait * 1_000, signal: request.signal });
+        return await jsonResponse(request, events);
+      } finally {
+        leave();
+      }
+    });
+  } finally {
+    leaveLimit();
+  }
 }
 
 /** A client that reconnects by itself repeats its URL, so the header is newer. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { PROTOCOL } from "../protocol.ts";
-import type { Route } from "./route.ts";
+import { routePattern, type Route } from "./route.ts";
 import { PathId } from "./wire-schemas.ts";
 
 type JsonObject = Record<string, unknown>;
@@ -36,7 +36,7 @@ const FormSchema = {
 export function openApiOf(table: readonly Route[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const route of table) {
-    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    const path = routePattern(route);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
   }
   return {

@@ -1,15 +1,18 @@
 import type { Session, ThreadFile } from "@cinch/core";
 import * as z from "zod/mini";
 import { briefDisplay, briefHarnessMessage } from "../brief/brief-display.ts";
+import { controlOf } from "../feeds/control-of.ts";
 import { jsonResponse } from "../http/compressed.ts";
 import { HttpError } from "../http/http-error.ts";
+import { atSeq } from "./at-seq.ts";
+import { LongWork } from "./long-work.ts";
 import type { RouteCall, Route, SessionMethod } from "./route.ts";
-import { waited } from "./waited.ts";
 import { queryLimit, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
 interface Query {
   summary: string;
   query?: z.ZodMiniObject;
+  waits?: boolean;
   run(session: Session, call: RouteCall): Promise<unknown>;
 }
 
@@ -21,8 +24,10 @@ const onThread = (name: SessionMethod, { run, ...row }: Query): Route => ({
   ...row,
   handle: async (call) => {
     const { request, params, who, parts } = call;
-    const answer = await parts.seats.use(params["threadId"]!, who, (session) => run(session, call));
-    return answer instanceof Response ? answer : jsonResponse(request, answer);
+    return parts.seats.use<unknown>(params["threadId"]!, who, (session) => {
+      const answer = run(session, call).then(async (value) => atSeq(session, await jsonResponse(request, value)));
+      return row.waits ? new LongWork(answer) : answer;
+    });
   },
 });
 
@@ -52,6 +57,15 @@ export const queryRoutes: readonly Route[] = [
       });
     },
   },
+  {
+    method: "GET",
+    path: "/v1/threads/:threadId/record",
+    serves: "switchThread",
+    may: "read",
+    summary: "The thread as it is in lists.",
+    handle: ({ params, who, parts }) =>
+      parts.seats.visit(who, (session) => session.switchThread({ threadId: params["threadId"]! })),
+  },
   onThread("listMessages", {
     summary: "The newest messages before the event `before`, oldest first, long results cut.",
     query: z.strictObject({ limit: queryLimit(500), before: QuerySeq }),
@@ -65,10 +79,8 @@ export const queryRoutes: readonly Route[] = [
   onThread("resultOf", {
     summary: "What became of an input, when its turn has ended. 202: not after `wait` seconds.",
     query: z.strictObject({ inputId: z.string().check(z.minLength(1)), wait: QueryWait }),
-    run: (session, call) => {
-      const { inputId, wait } = options<{ inputId: string; wait?: number }>(call);
-      return waited(session.resultOf({ inputId }), wait);
-    },
+    waits: true,
+    run: (session, call) => session.resultOf({ inputId: options<{ inputId: string }>(call).inputId }),
   }),
   {
     method: "GET",
@@ -94,7 +106,8 @@ export const queryRoutes: readonly Route[] = [
   onThread("settled", {
     summary: "Answers when nothing more happens without a person. 202: not after `wait` seconds.",
     query: z.strictObject({ wait: QueryWait }),
-    run: (session, call) => waited(session.settled(), options<{ wait?: number }>(call).wait),
+    waits: true,
+    run: (session) => session.settled(),
   }),
 ];
 
@@ -106,17 +119,8 @@ function fileResponse(file: ThreadFile | null): Response {
   if (!file) throw new HttpError(404, "NOT_FOUND", "No file of this thread has this hash.");
   const headers = {
     "content-type": MEDIA_TYPE.test(file.mediaType) ? file.mediaType : "application/octet-stream",
-    "content-disposition": "attachment",
+    "content-disposition": `attachment${file.filename === null ? "" : `; filename*=UTF-8''${encodeURIComponent(file.filename.toWellFormed())}`}`,
     "content-security-policy": "default-src 'none'; sandbox",
   };
   return new Response(file.bytes as Uint8Array<ArrayBuffer>, { headers });
 }
-
-/** What the `get…` methods of a session say. */
-const controlOf = (session: Session) => ({
-  modeId: session.getCurrentModeId(),
-  modelId: session.getCurrentModelId(),
-  rules: session.getPermissionRules(),
-  grants: session.getSessionGrants(),
-  state: session.getState(),
-});

@@ -4,6 +4,8 @@ import type { CallerLimits } from "../access/caller-limits.ts";
 import type { MayRole, Who } from "../access/who.ts";
 import type { Feeds } from "../feeds/feeds.ts";
 import type { ServerLimits } from "../limits.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { RequestRecord } from "../observe/request-record.ts";
 import type { Seats } from "../seats.ts";
 
 /** Other people's protocols that a server can speak. */
@@ -28,6 +30,7 @@ export interface ServerParts {
   mayAnswer: MayAnswer | undefined;
   /** The routes that this server has. */
   routes: readonly Route[];
+  metrics: Metrics;
   isDraining(): boolean;
 }
 
@@ -39,6 +42,7 @@ export interface RouteCall {
   body: unknown;
   who: Who;
   parts: ServerParts;
+  record: RequestRecord;
 }
 
 /**
@@ -54,8 +58,12 @@ export interface Route {
   serves?: SessionMethod;
   /** `null`: no token is needed. */
   may: MayRole | null;
+  /** Opens the route too: its handler checks which of the two it needs. */
+  orMay?: MayRole;
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
+  /** It answers 202 after `wait` seconds, and the work continues. Its handler returns a `LongWork`. */
+  waits?: boolean;
   /** The body may be a form with files. */
   takesFiles?: boolean;
   /** The body is JSON with files in it, or with a whole conversation. */
@@ -64,3 +72,6 @@ export interface Route {
   adapter?: AdapterName;
   handle(call: RouteCall): unknown;
 }
+
+/** The path with its parameters as the OpenAPI document writes them: `/v1/threads/{threadId}`. */
+export const routePattern = ({ path }: Pick<Route, "path">): string => path.replaceAll(/:(\w+)/g, "{$1}");

@@ -3,6 +3,7 @@ import { chatRoutes } from "../adapters/ai-sdk/chat-routes.ts";
 import { aboutRoutes } from "./about-routes.ts";
 import { eventRoutes } from "./event-routes.ts";
 import type { AdapterName, Route } from "./route.ts";
+import { metricsRoute } from "./metrics-route.ts";
 import { commandRoutes } from "./command-routes.ts";
 import { threadListRoutes } from "./thread-list-routes.ts";
 import { queryRoutes } from "./query-routes.ts";
@@ -10,6 +11,7 @@ import { queryRoutes } from "./query-routes.ts";
 /** Every route that a server can have. */
 export const routeTable: readonly Route[] = [
   ...aboutRoutes,
+  metricsRoute,
   ...threadListRoutes,
   ...queryRoutes,
   ...commandRoutes,

@@ -25,10 +25,15 @@ export const threadListRoutes: readonly Route[] = [
     path: "/v1/threads",
     serves: "createThread",
     may: "talk",
-    summary: "Creates a thread. Sent twice with the same id, it is one thread.",
+    summary:
+      "Creates a thread. Sent twice with the same id, it is one thread. With `like`, it begins with the settings of that thread.",
+    query: z.strictObject({ like: z.optional(PathId) }),
     body: optionsSchema("createThread"),
-    handle: async ({ body, who, parts }) => {
-      const record = await parts.seats.visit(who, (session) => session.createThread(body as { title?: string }));
+    handle: async ({ query, body, who, parts }) => {
+      const record = await parts.seats.visit(who, async (session) => {
+        if (query["like"] !== undefined) await session.switchThread({ threadId: query["like"] as string });
+        return session.createThread(body as { title?: string });
+      });
       return Response.json(record, { status: 201 });
     },
   },

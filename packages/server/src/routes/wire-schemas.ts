@@ -18,7 +18,19 @@ const WireFile = z.union([
 ]);
 export type WireFile = z.infer<typeof WireFile>;
 
-const input = { content: z.string(), id: z.optional(PathId), files: z.optional(z.array(WireFile)) };
+/** Of one message. */
+export const MOST_FILES = 100;
+/** The length is checked before the files, because to check a file takes far longer than to send it. */
+const WireFiles = z.pipe(
+  z.transform((files: unknown, { issues }) => {
+    if (!Array.isArray(files) || files.length <= MOST_FILES) return files;
+    issues.push({ code: "custom", input: files, message: `must be at most ${MOST_FILES} files` });
+    return z.NEVER;
+  }),
+  z.array(WireFile),
+);
+
+const input = { content: z.string(), id: z.optional(PathId), files: z.optional(WireFiles) };
 export const WireInput = z.strictObject(input);
 export type WireInput = z.infer<typeof WireInput>;
 export const WirePost = z.strictObject({ ...input, delivery: optionsSchema("post").shape.delivery });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Agent, Harness, memoryStore, type HarnessEvent, type Session } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
 import { Feed } from "../../src/feeds/feed.ts";
+import { Metrics } from "../../src/observe/metrics.ts";
 
 /** A thread of which the test emits the events. */
 async function emitting() {
@@ -23,7 +24,8 @@ const eventsOf = (text: string): HarnessEvent[] =>
 
 test("a watcher that does not read holds no more than its connection, and gets one resync when it reads again", async () => {
   await using thread = await emitting();
-  const feed = new Feed(thread.session);
+  const metrics = new Metrics();
+  const feed = new Feed(thread.session, metrics);
   const slow = await feed.watch({ since: undefined, left: () => undefined });
   const quick = await feed.watch({ since: undefined, left: () => undefined });
   const seen = readAll(quick.stream);
@@ -43,6 +45,10 @@ test("a watcher that does not read holds no more than its connection, and gets o
   assert.ok(reading.text().length < 1_500_000, `${reading.text().length} characters`);
   const resyncs = eventsOf(reading.text()).filter(({ type }) => type === "resync");
   assert.equal(resyncs.length, 2);
+  assert.deepEqual(metrics.resyncs.family.samples, [
+    { labels: { reason: "join" }, value: 2 },
+    { labels: { reason: "slow" }, value: 1 },
+  ]);
   thread.emit("afterwards");
   await reading.until((text) => text.includes('"afterwards"'));
   await feed.close();

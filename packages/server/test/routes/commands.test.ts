@@ -98,7 +98,7 @@ test("an approval is answered once, and its event names the caller, whatever the
   assert.deepEqual([forged.status, errorOf(forged).field], [400, "by"]);
   assert.equal((await ann.post(path, { decision: "approve", digest, toolCallId })).status, 204);
   await ann.get(`/v1/threads/${id}/settled`);
-  const late = await ann.post(path, { decision: "approve", digest, toolCallId });
+  const late = await ann.post(path, { decision: "decline", digest, toolCallId });
   assert.deepEqual([late.status, ["ALREADY_ANSWERED", "NOT_PENDING"].includes(errorOf(late).code)], [409, true]);
   const session = await at.harness.createSession({ threadId: id });
   const events: DurableEvent[] = [];

@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type {
-  DurableEvent,
-  FilePart,
-  HarnessDisplayState,
-  HarnessEvent,
-  ThreadListChange,
-  ThreadRecord,
-  TurnResult,
+import {
+  defineTool,
+  type DurableEvent,
+  type FilePart,
+  type HarnessDisplayState,
+  type HarnessEvent,
+  type ThreadListChange,
+  type ThreadRecord,
+  type TurnResult,
 } from "@cinch/core";
-import { say, script } from "@cinch/testkit";
-import { authenticate, errorOf, serving } from "../serving.ts";
+import { call, say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { bearerTokens, ROLES } from "@cinch/server";
+import { authenticate, errorOf, people, serving } from "../serving.ts";
 import { Watching } from "../feeds/watching.ts";
 
 test("a command that is sent again with its Idempotency-Key happens once, and has the same answer", async () => {
@@ -34,6 +37,63 @@ test("a command that failed can be sent again with the same key", async () => {
   assert.equal((await keyed.post("/v1/threads/later/renameThread", { title: "x" })).status, 204);
 });
 
+for (const mayAnswer of [undefined, () => true])
+  test(`an answer may be sent again by the same person, and by no other${mayAnswer ? ", also if mayAnswer decides" : ""}`, async () => {
+    const { write, ask, runs } = personTools();
+    const model = script(call("write", { path: "/a" }, "w"), call("ask", { question: "Which?" }, "q"), say("done"));
+    await using at = await serving({
+      model,
+      tools: { write, ask },
+      authenticate: bearerTokens(() => people.map((one) => ({ ...one, may: ROLES }))),
+      ...(mayAnswer ? { mayAnswer } : {}),
+      harness: { permissions: [{ toolName: "ask", policy: "allow" }] },
+    });
+    const [ann, bob] = [at.at.as("ann-token"), at.at.as("bob-token")];
+    const { id } = await ann.thread();
+    await ann.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
+    type Waiting = { pending: [{ toolCallId: string; digest: string; seq: number }] };
+    const pending = async () => (await ann.json<Waiting>(`/v1/threads/${id}/settled`)).pending[0];
+    const { digest } = await pending();
+    const approve = { toolCallId: "w", decision: "approve", digest };
+    const path = `/v1/threads/${id}/respondToToolApproval`;
+    assert.equal((await ann.post(path, approve)).status, 204);
+    const { seq } = await pending();
+    assert.equal((await ann.post(path, approve)).status, 204);
+    assert.equal(errorOf(await bob.post(path, approve)).code, "ALREADY_ANSWERED");
+    assert.equal(errorOf(await ann.post(path, { ...approve, decision: "decline" })).code, "ALREADY_ANSWERED");
+    assert.equal(errorOf(await ann.post(path, { toolCallId: "w", decision: "approve" })).code, "ALREADY_ANSWERED");
+
+    const answer = { toolCallId: "q", seq, resumeData: "this" };
+    const questions = `/v1/threads/${id}/respondToToolSuspension`;
+    assert.equal((await ann.post(questions, answer)).status, 204);
+    await ann.get(`/v1/threads/${id}/settled`);
+    assert.equal((await ann.post(questions, answer)).status, 204);
+    assert.equal(errorOf(await bob.post(questions, answer)).code, "ALREADY_ANSWERED");
+    assert.equal(errorOf(await ann.post(questions, { ...answer, resumeData: "that" })).code, "ALREADY_ANSWERED");
+    assert.deepEqual(runs, ["write"]);
+  });
+
+/** A tool that has to be approved, and one that asks a person. */
+function personTools() {
+  const runs: string[] = [];
+  const write = defineTool({
+    description: "Writes",
+    category: "edit",
+    input: z.object({ path: z.string() }),
+    execute: () => {
+      runs.push("write");
+      return "written";
+    },
+  });
+  const ask = defineTool({
+    description: "Asks",
+    effect: "pure",
+    input: z.object({ question: z.string() }),
+    execute: ({ question }, { suspend, resumed }) => (resumed ? String(resumed.data) : suspend({ question })),
+  });
+  return { write, ask, runs };
+}
+
 test("a message comes with its files in one form", async () => {
   await using at = await serving({ model: script(say("seen")) });
   const { id } = await at.at.thread();
@@ -52,7 +112,7 @@ test("a message comes with its files in one form", async () => {
     ["content-type", "content-disposition", "content-security-policy", "x-content-type-options"].map((name) =>
       blob.headers.get(name),
     ),
-    ["image/png", "attachment", "default-src 'none'; sandbox", "nosniff"],
+    ["image/png", "attachment; filename*=UTF-8''a.png", "default-src 'none'; sandbox", "nosniff"],
   );
   assert.equal((await at.at.get(`/v1/threads/${id}/blobs/${"0".repeat(64)}`)).status, 404);
   form.append("other", "x");
@@ -122,15 +182,15 @@ test("watchers see who else is at the thread, and never the name of a caller wit
   const { id } = await at.at.as("ann-token").thread();
   const open = (token: string) =>
     Watching.open(`${at.url}/v1/threads/${id}/events`, { headers: { authorization: `Bearer ${token}` } });
-  const people = ({ events }: Watching): string =>
+  const present = ({ events }: Watching): string =>
     (events as (HarnessEvent | { type: "presence"; people: string[] })[])
       .flatMap((event) => (event.type === "presence" ? [event.people.join(" ")] : []))
       .join(", ");
   const ann = await open("ann-token");
   assert.equal((await at.at.as("cat-token").get(`/v1/threads/${id}`)).status, 404);
   const bob = await open("bob-token");
-  await ann.until((one) => people(one) === "ann, ann bob");
+  await ann.until((one) => present(one) === "ann, ann bob");
   bob.close();
-  await ann.until((one) => people(one) === "ann, ann bob, ann");
+  await ann.until((one) => present(one) === "ann, ann bob, ann");
   ann.close();
 });

@@ -18,7 +18,6 @@ const LOCAL: Partial<Record<SessionMethod, string>> = {
   getPermissionRules: "the snapshot",
   getState: "the snapshot",
   selectOrCreateThread: "listThreads and createThread",
-  switchThread: "the path names the thread",
   push: "of the harness",
   abandon: "of the harness",
   close: "a client closes its streams",
@@ -40,7 +39,7 @@ test("no two routes have the same method and path, and each has a role or is ope
   assert.equal(new Set(keys).size, keys.length);
   assert.deepEqual(
     routeTable.filter(({ may }) => may === null).map(({ path }) => path),
-    ["/v1/health"],
+    ["/", "/v1/health"],
   );
   const changes = routeTable.filter(({ method }) => method !== "GET");
   assert.deepEqual(

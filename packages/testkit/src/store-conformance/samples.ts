@@ -72,7 +72,7 @@ export const kinds = (results: AppendResult[]) => results.map(({ kind }) => kind
 export const code = (expected: string) => ({ name: "CinchError", code: expected });
 
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + 5000; Date.now() < end; await pause(5)) if (await condition()) return;
+  for (const end = Date.now() + 60_000; Date.now() < end; await pause(5)) if (await condition()) return;
   // Another test may have blocked this process for all that time.
   if (await condition()) return;
   assert.fail(`${what} never happened`);

@@ -65,7 +65,7 @@ test("a deny matches every line that runs the denied program in a real shell", a
     const cwd = await mkdtemp(join(bin, "run-"));
     const log = `${cwd}.log`;
     const env = { PATH: `${bin}:/usr/bin:/bin`, LOG: log, HOME: cwd };
-    spawnSync("/bin/bash", ["-c", line], { cwd, env, input: "", timeout: 10_000, killSignal: "SIGKILL" });
+    spawnSync("/bin/bash", ["-c", line], { cwd, env, input: "", timeout: 60_000, killSignal: "SIGKILL" });
     if (!existsSync(log) || !/\bpush\b/.test(await readFile(log, "utf8"))) continue;
     ran++;
     assert.notEqual(matches("git push *", line), "none", line);

@@ -187,7 +187,7 @@ test("the matcher finds every command that a real shell runs, and an allowed lin
     const log = `${cwd}.log`;
     await writeFile(log, "");
     const env = { PATH: `${bin}:/usr/bin:/bin`, LOG: log };
-    spawnSync(shell, ["-c", line], { cwd, env, input: "", timeout: 5_000, killSignal: "SIGKILL" });
+    spawnSync(shell, ["-c", line], { cwd, env, input: "", timeout: 60_000, killSignal: "SIGKILL" });
     return { names: (await readFile(log, "utf8")).split("\n").filter(Boolean), files: await readdir(cwd) };
   };
   const pushes = fc.sample(disguised, { numRuns: 20, seed: 1 });

@@ -57,7 +57,7 @@ export function processesWith(text: string): number[] {
 }
 
 /** How long to wait at most until no process is left. */
-export async function untilNone(text: string, ms = 2_000): Promise<number[]> {
+export async function untilNone(text: string, ms = 30_000): Promise<number[]> {
   const limit = performance.now() + ms;
   while (processesWith(text).length > 0 && performance.now() < limit) await sleep(20);
   return processesWith(text);

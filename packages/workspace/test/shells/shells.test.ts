@@ -213,7 +213,7 @@ describe("everything that a command started ends", linux, () => {
       const { code, timedOut, durationMs } = await running.exit;
       assert.deepEqual(processesWith(seconds), []);
       assert.deepEqual([code, timedOut], [null, "timeoutMs" in way]);
-      assert.ok(durationMs < 3_000, `${durationMs}`);
+      assert.ok(durationMs < 30_000, `${durationMs}`);
     });
   }
 
@@ -248,7 +248,7 @@ describe("everything that a command started ends", linux, () => {
     await sleep(100);
     const began = performance.now();
     await running.stop();
-    assert.ok(performance.now() - began < 2_000);
+    assert.ok(performance.now() - began < 30_000);
   });
 
   test("and is not even started if it was aborted before", async () => {

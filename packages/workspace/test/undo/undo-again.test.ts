@@ -99,20 +99,20 @@ test("a repository's own files are never touched, also where .git is a file", as
   assert.equal(works, true, JSON.stringify(files));
 });
 
-test("two concurrent rewinds both end, and report the outcome of each file", { timeout: 20_000 }, async () => {
+test("two concurrent rewinds both end, and report the outcome of each file", { timeout: 60_000 }, async () => {
   using root = folder({ "a.txt": "a\n" });
   await using h = await desk({ root: root.path });
   const one = await h.turn(read("a.txt"), write("a.txt", "2\n"));
   const two = await h.turn(write("a.txt", "3\n"), run("echo x > b.txt"));
   const results = await within(
-    5_000,
+    50_000,
     Promise.all([h.rewind({ toSeq: two, files: true }), h.rewind({ toSeq: one, files: true })]),
   );
   assert.notEqual(results, "late");
   assert.deepEqual(root.all(), { "a.txt": "a\n" }, JSON.stringify(results));
 });
 
-test("an input that is sent while files are restored begins afterwards", { timeout: 20_000 }, async () => {
+test("an input that is sent while files are restored begins afterwards", { timeout: 60_000 }, async () => {
   using root = folder({ "a.txt": "a\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("a.txt"), write("a.txt", "2\n"), run("for n in $(seq 200); do echo $n > f$n; done"));
@@ -120,7 +120,7 @@ test("an input that is sent while files are restored begins afterwards", { timeo
   await sleep(60);
   const sent = h.sendMessage({ content: JSON.stringify([run("cat a.txt; ls | wc -l")]) });
   const { files } = await rewinding;
-  const result = await within(5_000, sent);
+  const result = await within(50_000, sent);
   assert.deepEqual(
     files.filter(({ outcome }) => !/restored|deleted/.test(outcome)),
     [],

@@ -57,7 +57,7 @@ test("a rewind that dies at any moment did not happen, or the next process finis
     await using next = await desk({ root: root.path, storage: memoryStore(data), workspace: workspace() });
     const isRewound = next.getDisplayState().messages.length < messages.length;
     const expected = isRewound ? before : done;
-    for (let waited = 0; !isDeepStrictEqual(root.all(), expected) && waited < 100; waited++) await sleep(20);
+    for (let waited = 0; !isDeepStrictEqual(root.all(), expected) && waited < 3_000; waited++) await sleep(20);
     assert.deepEqual(root.all(), expected, JSON.stringify(moment));
     await next.rewind({ toSeq: seq, files: true });
     assert.deepEqual(root.all(), before, JSON.stringify(moment));

@@ -10,7 +10,7 @@ import { desk, edit, folder, outcomes, read, remove, run, write } from "./desk.t
 
 const appears = async (path: string) => {
   for (let n = 0; !existsSync(path); n++) {
-    if (n > 500) throw new Error(`${path} does not appear`);
+    if (n > 6_000) throw new Error(`${path} does not appear`);
     await sleep(10);
   }
 };

@@ -138,7 +138,7 @@ describe("a command of the virtual shell", () => {
     const running = here.shell.start({ command: "sleep 100", cwd: "/" }, () => {});
     await sleep(20);
     await running.stop();
-    assert.ok((await running.exit).durationMs < 5_000);
+    assert.ok((await running.exit).durationMs < 30_000);
     assert.equal((await here.run("echo still here")).stdout, "still here\n");
   });
 

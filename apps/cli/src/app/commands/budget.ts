@@ -4,24 +4,38 @@ import type { AppCommand } from "./command.ts";
 
 export const budgetCommand: AppCommand = {
   name: "budget",
-  description: "show what a turn and the thread may use",
-  argument: "[DOLLARS]",
+  description: "show or set what a turn and the thread may use",
+  argument: "[[thread] DOLLARS]",
   run(argument, context) {
-    const { budget } = context.project.config;
-    const { thread = {}, ...turn } = budget;
-    const given = argument.trim().replace(/^\$/, "");
+    const { project } = context;
+    const given = argument.trim();
+    if (given !== "") {
+      const next = changedBudget(project.config.budget, given);
+      if (!next)
+        return context.say(
+          `"${given}" is no amount of dollars. Write /budget 2 for a turn, /budget thread 20 for all turns.`,
+        );
+      project.harness.setBudget(next);
+      project.config.budget = next;
+    }
+    const { thread = {}, ...turn } = project.config.budget;
     context.say(
       `This thread has used ${spentText(context.display())}. A turn may use ${limitsText(turn)}, the thread ${limitsText(thread)}.`,
     );
-    if (given === "") return;
-    const isAmount = /^\d+(\.\d+)?$/.test(given) && Number(given) > 0;
-    context.say(
-      isAmount
-        ? `A budget is set when Cinch starts. To allow ${formatCost(Number(given))} a turn: /quit, then cinch --continue --budget ${given}`
-        : `"${given}" is no amount of dollars. A budget is set when Cinch starts: cinch --continue --budget 2`,
-    );
+    if (given === "")
+      context.say(
+        "/budget 5 and /budget thread 20 change that until you leave; --budget and the configuration, for good.",
+      );
   },
 };
+
+/** `undefined`: no amount. */
+function changedBudget(budget: Budget, given: string): Budget | undefined {
+  const [, scope, amount] = /^(thread\s+)?\$?(\d+(?:\.\d+)?)$/.exec(given) ?? [];
+  const cost = Number(amount);
+  if (!(cost > 0)) return undefined;
+  return scope === undefined ? { ...budget, cost } : { ...budget, thread: { ...budget.thread, cost } };
+}
 
 function spentText({ tokenUsage, cost }: HarnessDisplayState): string {
   if (tokenUsage.inputTokens + tokenUsage.outputTokens === 0) return "nothing";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { messageOf } from "../../error-message.ts";
-import { exportAs, readThread } from "../../export/index.ts";
+import { exportFrom } from "../../export/index.ts";
 import type { ExportFormat } from "../../command-table.ts";
 import { expandedHome } from "../../setup/user-folders.ts";
 import type { AppCommand } from "./command.ts";
@@ -19,7 +19,7 @@ export const exportCommand: AppCommand = {
     if (!record) return context.say("There is no thread to export yet.");
     const { format, file = `${nameFor(record.title)}.${EXTENSIONS[format]}` } = parsed(argument.trim());
     const path = resolve(project.folder, expandedHome(file, project.env));
-    const problem = written(path, exportAs(format, await readThread(project.store, record)));
+    const problem = written(path, await exportFrom(project.store, record, format));
     if (problem !== undefined) return context.say(problem);
     context.say(`The thread is in ${relative(project.folder, path)}, as ${format}. Only you can read the file.`);
   },

@@ -1,7 +1,7 @@
 import { messageOf } from "../../error-message.ts";
 import { chooseModel } from "../../models/choice.ts";
+import { offeredModels } from "../../models/offered-models.ts";
 import { withSavedKeys } from "../../setup/key-files.ts";
-import { modelIds } from "../../setup/model-ids.ts";
 import type { AppCommand, CommandContext, PickItem } from "./command.ts";
 
 export const modelCommand: AppCommand = {
@@ -36,11 +36,8 @@ function chosenModel(context: CommandContext): Promise<string | undefined> {
 
 function knownModels({ project, session }: CommandContext): PickItem<string>[] {
   const current = session.getCurrentModelId();
-  return modelIds(project, current).map((value) => ({
-    value,
-    label: value,
-    details: [value === current ? "this one" : aboutModel(value)],
-  }));
+  const ids = [...new Set([current, ...offeredModels(project)])];
+  return ids.map((value) => ({ value, label: value, details: [value === current ? "this one" : aboutModel(value)] }));
 }
 
 const aboutModel = (id: string): string => (id === "offline" ? "rule-based, needs no key" : "");

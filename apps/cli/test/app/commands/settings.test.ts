@@ -110,16 +110,33 @@ test("a rule that the user sets answers what waits", async () => {
   assert.equal((await turn).reason, "complete");
 });
 
-test("/budget shows the limits and how to change them", async () => {
-  await using stage = await commandStage([say("Hello.")], { flags: { budget: 2 } });
+test("/budget shows the limits, and sets them until the app is left", async () => {
+  await using stage = await commandStage([say("Hello."), say("Again.")], { flags: { budget: 2 } });
   assert.deepEqual(await stage.run("/budget"), [
     "This thread has used nothing. A turn may use $2, the thread any amount.",
+    "/budget 5 and /budget thread 20 change that until you leave; --budget and the configuration, for good.",
   ]);
-  assert.match(
-    (await stage.run("/budget $5"))[1]!,
-    /To allow \$5\.00 a turn: \/quit, then cinch --continue --budget 5$/,
-  );
-  assert.match((await stage.run("/budget much"))[1]!, /^"much" is no amount of dollars\./);
+  assert.deepEqual(await stage.run("/budget $5"), [
+    "This thread has used nothing. A turn may use $5, the thread any amount.",
+  ]);
+  assert.deepEqual(await stage.run("/budget thread 20"), [
+    "This thread has used nothing. A turn may use $5, the thread $20.",
+  ]);
+  for (const wrong of ["much", "0", "thread", "thread much"])
+    assert.match(
+      (await stage.run(`/budget ${wrong}`))[0]!,
+      new RegExp(`^"${wrong}" is no amount of dollars\\. Write /budget 2`),
+    );
+});
+
+test("after /budget, a turn that had reached its limit can be continued", async () => {
+  const steps = [call("ls", { path: "/" }), say("Now.")];
+  const config = { prices: { "scripted/one": { input: 1_000, output: 1_000 } } };
+  const files = { ".config/cinch/config.json": JSON.stringify(config) };
+  await using stage = await commandStage(steps, { flags: { budget: 0.000_001 }, files });
+  assert.equal((await stage.session.sendMessage({ content: "look" })).reason, "budget");
+  await stage.run("/budget 100");
+  assert.equal((await stage.session.sendMessage({ content: "go on" })).reason, "complete");
 });
 
 test("/yolo lets run what waits, and says so", async () => {

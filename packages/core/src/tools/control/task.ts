@@ -34,8 +34,13 @@ export function task(delegation: Delegation, { hasGeneralPurpose }: { hasGeneral
     async execute(given, context) {
       const agent = await delegation.resolve(given.agent);
       const isOff = agent !== undefined && !hasGeneralPurpose && isGeneralPurpose(agent);
-      if (!agent || isOff) throw new Error(unknownAgent(given.agent, hostOf(context).state));
-      if (agent.forked) hostOf(context).keepForFork(context.key);
+      if (!agent || isOff) {
+        const listed = hostOf(context).state.head?.subagents ?? [];
+        throw new Error(
+          unknownAgent(given.agent, hasGeneralPurpose ? listed : listed.filter((one) => !isGeneralPurpose(one))),
+        );
+      }
+      if (isFork(agent, modeOf(given, delegation))) hostOf(context).keepForFork(context.key);
       const child = await childOf(given, delegation, context);
       const { threadId, toolCallId, key: runId } = context;
       // A fork has the instructions of its parent, so that the head of its prompt stays the same.
@@ -76,10 +81,16 @@ function description({ agent }: Delegation): string {
 export const withAgents = (what: string, agents: readonly ListedAgent[]): string =>
   [what, "The agents are:", ...agents.map((agent) => `- ${agent.name}: ${agent.description}`)].join("\n");
 
-const unknownAgent = (name: string, { head }: ThreadState): string =>
-  `There is no subagent "${name}". The subagents are: ${head?.subagents?.map((one) => one.name).join(", ") || "none"}.`;
+const unknownAgent = (name: string, listed: readonly ListedAgent[]): string =>
+  `There is no subagent "${name}". The subagents are: ${listed.map((one) => one.name).join(", ") || "none"}.`;
 
 type SessionMode = z.infer<typeof Session>["mode"];
+
+const modeOf = ({ session }: Input, { agent }: Delegation): SessionMode =>
+  session?.mode ?? agent.subagentSessions?.defaultMode ?? "stateless";
+
+/** Whether the run begins with the conversation of its caller. That of a session goes on with its own. */
+const isFork = ({ forked }: Agent, mode: SessionMode): boolean => forked && mode !== "resume" && mode !== "fork";
 
 /** The thread in which the run takes place. */
 interface Child {
@@ -90,8 +101,9 @@ interface Child {
 }
 
 /** Throws if the session can't be used. */
-async function childOf(input: Input, { agent }: Delegation, context: ToolContext): Promise<Child> {
-  const { mode = agent.subagentSessions?.defaultMode ?? "stateless", id } = input.session ?? {};
+async function childOf(input: Input, delegation: Delegation, context: ToolContext): Promise<Child> {
+  const mode = modeOf(input, delegation);
+  const id = input.session?.id;
   const fresh = await childThreadId(context.key);
   if (mode === "stateless" || mode === "new") return { threadId: fresh, mode };
   if (id === undefined) throw new Error(`session: { mode: "${mode}" } needs the id of a session.`);
@@ -151,8 +163,7 @@ function start(state: ThreadState, call: TaskCall): Settlement {
   const depth = (self ? self.depth : delegation.agent.maxSubagentDepth) - 1;
   if (depth < 0)
     return { content: "Not started: subagents can't delegate any further here. Do the task yourself.", isError: true };
-  const isForked = agent.forked && child.mode !== "resume" && child.mode !== "fork";
-  const source = isForked ? { threadId: call.threadId, seq: seqOf(runId) } : child.source;
+  const source = isFork(agent, child.mode) ? { threadId: call.threadId, seq: seqOf(runId) } : child.source;
   const background = input.background ? backgroundOf(state, delegation) : undefined;
   const event: NewEvent = {
     type: "subagent_start",

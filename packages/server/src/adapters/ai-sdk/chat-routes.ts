@@ -1,8 +1,8 @@
 import type { DurableEvent, Session } from "@cinch/core";
 import * as z from "zod/mini";
 import { jsonResponse } from "../../http/compressed.ts";
+import { LongWork } from "../../routes/long-work.ts";
 import type { Route, RouteCall } from "../../routes/route.ts";
-import { waited } from "../../routes/waited.ts";
 import { NoBody } from "../../routes/wire-schemas.ts";
 import { partResponse } from "../part-response.ts";
 import { isMissing, openThread } from "../open-thread.ts";
@@ -32,7 +32,7 @@ export const chatRoutes: readonly Route[] = [
   },
   {
     method: "GET",
-    path: "/v1/chat/:chatId/stream",
+    path: "/v1/chat/:threadId/stream",
     adapter: "ai-sdk",
     may: "read",
     summary: "The whole turn that is under way, and what follows. 204: there is none.",
@@ -41,7 +41,7 @@ export const chatRoutes: readonly Route[] = [
   },
   {
     method: "GET",
-    path: "/v1/chat/:chatId/messages",
+    path: "/v1/chat/:threadId/messages",
     adapter: "ai-sdk",
     may: "read",
     summary: "The newest messages of a chat, as `useChat` begins with them.",
@@ -50,12 +50,14 @@ export const chatRoutes: readonly Route[] = [
   },
   {
     method: "POST",
-    path: "/v1/chat/:chatId/stop",
+    path: "/v1/chat/:threadId/stop",
     adapter: "ai-sdk",
     may: "talk",
     summary: "Ends the turn. `stop()` of a client only ends its own stream.",
     body: NoBody,
-    handle: ({ params, who, parts }) => parts.seats.use(params["chatId"]!, who, (session) => waited(session.abort())),
+    waits: true,
+    handle: ({ params, who, parts }) =>
+      parts.seats.use(params["threadId"]!, who, (session) => new LongWork(session.abort())),
   },
 ];
 
@@ -78,7 +80,7 @@ async function posted(call: RouteCall): Promise<Response> {
 }
 
 async function resumed(call: RouteCall): Promise<Response> {
-  const threadId = call.params["chatId"]!;
+  const threadId = call.params["threadId"]!;
   try {
     return await streamed(call, threadId, async (session) => {
       const turnId = await currentTurn(session, call.request.signal);
@@ -139,7 +141,7 @@ async function* continued(
 }
 
 function listed(call: RouteCall): Promise<unknown> {
-  const threadId = call.params["chatId"]!;
+  const threadId = call.params["threadId"]!;
   const answer = async (session: Session) => {
     const shown = await session.listMessages({ limit: MESSAGES });
     const first = shown.find(({ role }) => role === "user");

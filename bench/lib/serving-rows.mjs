@@ -1,0 +1,75 @@
+/** The rows of the server. Its clients are in another process. */
+import { atMost, line } from "./lines.mjs";
+import { show } from "./numbers.mjs";
+
+const none = (count, what) => line(`${count} ${what}`, `0 ${what}`, count === 0);
+
+const row = (name, scenario, { parameters = {}, judge }) => ({
+  name: `serving: ${name}`,
+  beside: [],
+  runs: [{ key: scenario, scenario, parameters, only: "cinch" }],
+  judge: ({ us }) => judge(us(scenario)),
+});
+
+export const servingRows = [
+  {
+    name: "serving: one watcher",
+    beside: [],
+    runs: [
+      { key: "serve-deltas", scenario: "serve-deltas", parameters: { n: 20_000 }, only: "cinch" },
+      { key: "serve-paced", scenario: "serve-deltas", parameters: { n: 2_000, perSecond: 200 }, only: "cinch" },
+    ],
+    judge: ({ us }) => [
+      atMost(us("serve-deltas").cpuUsPerDelta, 6, " µs a delta", "CPU from the model to the socket: "),
+      atMost(us("serve-deltas").servingUsPerDelta, 4, " µs a delta", "of which serving: "),
+      atMost(us("serve-paced").wireBytesPerDelta, 60, " bytes", "a delta of 5 characters at 200 a second: "),
+    ],
+  },
+  row("1,000 watchers of one thread", "serve-watchers", {
+    parameters: { watchers: 1_000, perSecond: 50, seconds: 6 },
+    judge: ({ p50Ms, p99Ms, behind, cpuMsPerSecond }) => [
+      atMost(p99Ms, 250, " ms", "50 deltas a second: p99 "),
+      line(`median ${show(p50Ms)} ms, CPU ${show(cpuMsPerSecond)} ms/s`, "", undefined),
+      none(behind, "watchers behind"),
+    ],
+  }),
+  row("1,000 idle streams of 1,000 threads", "serve-idle", {
+    parameters: { streams: 1_000, seconds: 20 },
+    judge: ({ kbEach, heapKbEach, cpuMsPerSecond, heartbeatUs, ended }) => [
+      atMost(kbEach, 150, " kB each"),
+      line(`${show(heapKbEach)} kB of it is live`, "", undefined),
+      atMost(cpuMsPerSecond, 1, " ms/s", "CPU without heartbeats: "),
+      line(`a heartbeat takes ${show(heartbeatUs)} µs`, "", undefined),
+      none(ended, "streams ended"),
+    ],
+  }),
+  row("a watcher that never reads, 1 GB", "serve-stuck", {
+    parameters: { megabytes: 1_000 },
+    judge: ({ mbForIt, missed, slower }) => [
+      atMost(mbForIt, 5, " MB", "for it: "),
+      none(missed, "gaps for the watcher that reads"),
+      line(`which takes ${show(slower)} × as long as without it`, "", undefined),
+    ],
+  }),
+  row("500 clients return after kill -9", "serve-restart", {
+    parameters: { streams: 500 },
+    judge: ({ currentMs, startMs }) => [
+      atMost(currentMs / 1_000, 3, " s", "all current after "),
+      line(`the server starts in ${show(startMs / 1_000)} s`, "", undefined),
+    ],
+  }),
+  row("snapshot of 5,000 messages, results of 20 kB", "serve-snapshot", {
+    parameters: { messages: 5_000, resultBytes: 20_000 },
+    judge: ({ kb, firstByteMs, cpuMs, openingMs }) => [
+      atMost(kb, 300, " kB", "compressed: "),
+      atMost(firstByteMs, 50, " ms", "first byte when it is open: "),
+      line(`CPU ${show(cpuMs)} ms; opening it without saved folds: ${show(openingMs)} ms`, "", undefined),
+    ],
+  }),
+  row("steer, over the in-process one", "serve-steer", {
+    judge: ({ moreMs, inProcessMs, remoteMs }) => [
+      atMost(moreMs, 1, " ms more"),
+      line(`${show(remoteMs)} ms, in the process ${show(inProcessMs)} ms (medians)`, "", undefined),
+    ],
+  }),
+];

@@ -1,0 +1,44 @@
+import type { PendingApproval, PendingSuspension } from "@cinch/core";
+
+type Question = PendingApproval | PendingSuspension;
+
+interface Answer {
+  toolCallId?: string;
+  threadId?: string;
+  by?: string;
+}
+
+/**
+ * Binds each answer of a session to the oldest question that the session shows and has not answered, so that it holds for no other one,
+ * whatever the server has meanwhile. Two answers to "the oldest question" go to two questions.
+ */
+export class AnswerBinding {
+  readonly #inFlight = new Set<string>();
+
+  /** `send` gets the answer with its question. Who answers is the caller, as the server knows it. */
+  async send(
+    { by: _, ...answer }: Answer,
+    questions: Readonly<Record<string, Question>>,
+    send: (bound: object) => Promise<void>,
+  ): Promise<void> {
+    const { toolCallId, threadId } = answer;
+    const shown = Object.values(questions)
+      .filter((one) => (toolCallId ?? one.toolCallId) === one.toolCallId && (threadId ?? one.threadId) === one.threadId)
+      .toSorted((a, b) => a.at - b.at || a.seq - b.seq);
+    const question = shown.find((one) => !this.#inFlight.has(keyOf(one)));
+    if (!question) return send(shown[0] ? { ...answer, ...nothing(shown[0]) } : answer);
+    const key = keyOf(question);
+    this.#inFlight.add(key);
+    const { toolCallId: callId, threadId: at } = question;
+    try {
+      await send({ ...proofOf(question), ...answer, toolCallId: callId, threadId: at });
+    } finally {
+      this.#inFlight.delete(key);
+    }
+  }
+}
+
+const keyOf = ({ threadId, seq }: Question): string => `${threadId} ${seq}`;
+const proofOf = (question: Question) => ("digest" in question ? { digest: question.digest } : { seq: question.seq });
+/** No question has this proof: every one that the session shows is answered, and the server says so. */
+const nothing = (question: Question) => ("digest" in question ? { digest: "" } : { seq: 0 });

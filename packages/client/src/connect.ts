@@ -1,0 +1,102 @@
+import type {
+  Harness,
+  StateValues,
+  ThreadApproval,
+  ThreadListChange,
+  ThreadRecord,
+  ThreadSuspension,
+} from "@cinch/core";
+import { ThreadChanges } from "@cinch/core/remote";
+import { EventLine } from "./event-line.ts";
+import { RemoteSession, type RemotePorts, type ServerInfo } from "./remote-session.ts";
+import { Wire, type ConnectOptions } from "./wire.ts";
+
+/** A server, with the methods of a harness. Those for a thread are those of a default session. */
+export class Client<Values = StateValues> extends RemoteSession<Values> {
+  readonly #wire: Wire;
+  readonly #ports: RemotePorts;
+  #info: ServerInfo | undefined;
+  #ready: Promise<ServerInfo> | undefined;
+
+  constructor(options: ConnectOptions) {
+    const wire = new Wire(options);
+    const ports = { wire, info: () => this.#info, ready: () => this.init() };
+    super(ports);
+    this.#ports = ports;
+    this.#wire = wire;
+  }
+
+  /** What the server says of itself and of this caller. Rejects if it can't be reached, or has another protocol. */
+  init(): Promise<ServerInfo> {
+    this.#ready ??= this.#asked().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  async #asked(): Promise<ServerInfo> {
+    const { value } = await this.#wire.call<ServerInfo>({ path: "" });
+    return (this.#info = value);
+  }
+
+  /** Opens another session. Whose threads it reaches, and under which name, the token says. */
+  async createSession({ threadId }: { threadId?: string } = {}): Promise<RemoteSession<Values>> {
+    await this.init();
+    const session = new RemoteSession<Values>(this.#ports);
+    try {
+      if (threadId !== undefined) await session.switchThread({ threadId });
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    return session;
+  }
+
+  async pending(): Promise<(ThreadApproval | ThreadSuspension)[]> {
+    return (await this.#wire.call<(ThreadApproval | ThreadSuspension)[]>({ path: "/pending" })).value;
+  }
+
+  readonly pendingApprovals: Harness["pendingApprovals"] = async () =>
+    (await this.pending()).filter((call) => call.kind === "approval");
+
+  /** The changes of the list of threads from now on. After a reconnect, all threads of the list count as changed. */
+  async followThreads(): Promise<AsyncIterableIterator<ThreadListChange>> {
+    await this.init();
+    const changes: ThreadChanges = new ThreadChanges(() => line.close());
+    let known: Set<string> | undefined;
+    const list = async () => {
+      const { value } = await this.#wire.call<ThreadRecord[]>({ path: "/threads", query: { limit: 500 } });
+      const now = new Set(value.map(({ id }) => id));
+      const before = known;
+      known = now;
+      if (!before) return;
+      for (const thread of value) changes.push({ kind: "changed", thread });
+      for (const threadId of before) if (!now.has(threadId)) changes.push({ kind: "deleted", threadId });
+    };
+    let line!: EventLine;
+    await new Promise<void>((resolve, reject) => {
+      const failed = (error: unknown) => {
+        changes.end();
+        reject(error as Error);
+      };
+      line = new EventLine(this.#wire, {
+        path: "/events",
+        since: () => undefined,
+        isBusy: () => false,
+        connected: () => void list().then(resolve, failed),
+        take: (change) => changes.push(change as ThreadListChange),
+        refused: failed,
+      });
+    });
+    return changes;
+  }
+
+  /** What is pending rejects with `CLOSED`. On the server everything continues. */
+  override async close(): Promise<void> {
+    this.#wire.close();
+  }
+}
+
+/** Connects with a server. Nothing is sent before the first call. */
+export const connect = <Values = StateValues>(options: ConnectOptions): Client<Values> => new Client<Values>(options);

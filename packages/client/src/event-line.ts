@@ -1,0 +1,123 @@
+import { CinchError } from "@cinch/core/remote";
+import { DEAD_MS, isTemporary, type Wire } from "./wire.ts";
+
+/** A stream says something at once. If it does not, something in between collects it. */
+const FIRST_BYTE_MS = 10_000;
+const POLL_SECONDS = 25;
+/** A line that polls tries a stream from time to time: the network may be another one. */
+const STREAM_AGAIN_MS = 300_000;
+const CAN_NOT_STREAM = typeof ReadableStream === "undefined";
+const TOO_MANY_STREAMS: string = "TOO_MANY";
+
+interface LinePorts {
+  path: string;
+  /** The last event that was taken. */
+  since(): number | undefined;
+  /** What streams is asked for often. */
+  isBusy(): boolean;
+  /** A new connection begins: what it sends follows on `since`. */
+  connected(): void;
+  /** Throws for an event that does not follow on the last one. */
+  take(event: unknown): void;
+  /** The server refuses the line for good. */
+  refused(error: CinchError): void;
+}
+
+/** The events of one path, from a stream, or by asking again and again where streams do not arrive. Reconnects by itself. */
+export class EventLine {
+  readonly #wire: Wire;
+  readonly #ports: LinePorts;
+  readonly #closing = new AbortController();
+  #isPolling = CAN_NOT_STREAM;
+  /** Nothing came of the stream, although the server may have sent it. */
+  #isSilent = false;
+  #streamedAt = 0;
+  /** Since something came last. */
+  #failures = 0;
+
+  constructor(wire: Wire, ports: LinePorts) {
+    this.#wire = wire;
+    this.#ports = ports;
+    this.#run().catch((error: unknown) => ports.refused(error as CinchError));
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const before = this.#ports.since();
+      try {
+        await this.#connect();
+        // Something in between may answer at once, with nothing new.
+        if (this.#isPolling && this.#ports.since() !== before) continue;
+      } catch (error) {
+        if (!isTemporary(error) && !signal.aborted) throw error;
+        const isRefused = error instanceof CinchError && error.code === TOO_MANY_STREAMS;
+        this.#isPolling = !this.#isPolling && (this.#isSilent || isRefused);
+      }
+      await this.#wire.pauses.before(this.#failures++, signal);
+    }
+  }
+
+  /** Settles when the connection ends. */
+  async #connect(): Promise<void> {
+    const { path, since, isBusy } = this.#ports;
+    const cut = new AbortController();
+    const end = () => cut.abort();
+    const silent = () => {
+      this.#isSilent = true;
+      end();
+    };
+    if (Date.now() - this.#streamedAt > STREAM_AGAIN_MS && !isBusy()) this.#isPolling = CAN_NOT_STREAM;
+    if (!this.#isPolling) this.#streamedAt = Date.now();
+    let timer = setTimeout(this.#isPolling ? end : silent, this.#isPolling ? DEAD_MS : FIRST_BYTE_MS);
+    const alive = () => {
+      this.#failures = 0;
+      clearTimeout(timer);
+      timer = setTimeout(end, DEAD_MS);
+    };
+    this.#isSilent = false;
+    this.#closing.signal.addEventListener("abort", end);
+    const wait = this.#isPolling ? { wait: isBusy() ? 1 : POLL_SECONDS } : {};
+    const stream = { accept: this.#isPolling ? "application/json" : "text/event-stream", signal: cut.signal };
+    try {
+      const read = this.#isPolling ? this.#polled : (response: Response) => this.#streamed(response, alive);
+      await this.#wire.attempt({ path, query: { since: since(), ...wait }, stream }, read);
+    } finally {
+      clearTimeout(timer);
+      this.#closing.signal.removeEventListener("abort", end);
+    }
+  }
+
+  readonly #polled = async (response: Response): Promise<void> => {
+    const events = (await response.json()) as unknown[];
+    this.#failures = 0;
+    this.#ports.connected();
+    for (const event of events) this.#ports.take(event);
+  };
+
+  async #streamed({ body }: Response, alive: () => void): Promise<void> {
+    if (!body) {
+      this.#isSilent = true;
+      throw new TypeError("This fetch does not stream.");
+    }
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (let isFirst = true; ; isFirst = false) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      alive();
+      if (isFirst) this.#ports.connected();
+      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+      rest = blocks.pop()!;
+      for (const block of blocks) {
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data !== undefined) this.#ports.take(JSON.parse(data));
+      }
+    }
+  }
+}

@@ -1,0 +1,265 @@
+import type {
+  HarnessDisplayState,
+  HarnessEvent,
+  Input,
+  Session,
+  StateValues,
+  ThreadFile,
+  ThreadRecord,
+  TurnResult,
+  WholeState,
+} from "@cinch/core";
+import { CinchError, EventQueue, newDisplayState, randomIds, readerOf } from "@cinch/core/remote";
+import { AnswerBinding } from "./answer-binding.ts";
+import { EventListener } from "./event-listener.ts";
+import { pathOf, RemoteSeat } from "./remote-seat.ts";
+import type { ThreadSettings } from "./remote-thread.ts";
+import { fileOf, type Wire } from "./wire.ts";
+import { wireInput } from "./wire-input.ts";
+
+/** A mode without its model and instructions, which stay on the server. */
+export interface RemoteMode {
+  id: string;
+  name: string;
+  tools: readonly string[];
+  transitionsTo?: string;
+  metadata?: Record<string, unknown>;
+}
+
+/** What the server says of itself and of the caller. */
+export interface ServerInfo {
+  protocol: number;
+  modes: readonly RemoteMode[];
+  /** The ids of models that the server offers. */
+  models: readonly string[];
+  /** The name that the server has for this caller. */
+  by: string | null;
+  may: readonly string[];
+  resourceId: string;
+  /** The settings of a session that is at no thread. */
+  control: ThreadSettings;
+}
+
+/** What a session of a server and one in the process of the harness have in common. */
+export type SessionFace<Values = StateValues> = Omit<
+  Pick<Session<Values>, keyof Session<Values>>,
+  "push" | "abandon" | "listModes"
+> & { listModes(): Promise<readonly Pick<RemoteMode, "id" | "name">[]> };
+
+export interface RemotePorts {
+  wire: Wire;
+  info(): ServerInfo | undefined;
+  ready(): Promise<unknown>;
+}
+
+/** One seat at a thread of a server, with the methods and the promises of a `Session`. */
+export class RemoteSession<Values = StateValues> implements SessionFace<Values> {
+  readonly #ports: RemotePorts;
+  readonly #seat: RemoteSeat;
+  readonly #binding = new AnswerBinding();
+  readonly #readers = new Set<EventQueue>();
+  #noThread: HarnessDisplayState | undefined;
+
+  constructor(ports: RemotePorts) {
+    this.#ports = ports;
+    this.#seat = new RemoteSeat(ports.wire, ports.ready);
+    ports.wire.closed.addEventListener("abort", this.#dropped);
+  }
+
+  get resourceId(): string {
+    return this.#ports.info()?.resourceId ?? "";
+  }
+
+  get by(): string | undefined {
+    return this.#ports.info()?.by ?? undefined;
+  }
+
+  /** The names of the people at the current thread. */
+  get people(): readonly string[] {
+    return this.#seat.thread?.people ?? [];
+  }
+
+  // Events
+
+  subscribe(listener: (event: HarnessEvent) => void, { since }: { since?: number } = {}): () => void {
+    if (typeof listener !== "function")
+      throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
+    const { thread, listeners } = this.#seat;
+    const one = new EventListener(listener, (error) => this.#seat.inform(`A subscriber threw: ${String(error)}`));
+    listeners.add(one);
+    if (thread && since !== undefined) one.replay(thread.past(since));
+    return () => {
+      listeners.delete(one);
+      one.end();
+    };
+  }
+
+  events({ since, signal }: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<
+    HarnessEvent,
+    void,
+    undefined
+  > {
+    const queue = new EventQueue(() => this.#seat.thread?.resync() ?? null);
+    const unsubscribe = this.subscribe((event) => queue.push(event), { since });
+    const end = () => queue.end();
+    signal?.addEventListener("abort", end);
+    this.#readers.add(queue);
+    if (this.#seat.queue.isClosed || signal?.aborted) end();
+    return readerOf(queue, () => {
+      unsubscribe();
+      this.#readers.delete(queue);
+      signal?.removeEventListener("abort", end);
+    });
+  }
+
+  getDisplayState(): HarnessDisplayState {
+    const { thread } = this.#seat;
+    if (thread) return thread.display;
+    const yolo = this.#settings?.state["yolo"] === true;
+    return (this.#noThread ??= { ...newDisplayState(null), yolo });
+  }
+
+  readonly getTokenUsage: Session["getTokenUsage"] = () => this.getDisplayState().tokenUsage;
+  readonly getCurrentThreadId: Session["getCurrentThreadId"] = () => this.#seat.thread?.id ?? null;
+
+  // Input
+
+  async sendMessage(input: Input): Promise<TurnResult> {
+    const { threadId, inputId } = await this.#post("post", { ...input, delivery: "send" });
+    return this.#seat.waited(threadId, "resultOf", { query: { inputId } });
+  }
+
+  readonly post: Session["post"] = (input) => this.#posted("post", input);
+  readonly steer: Session["steer"] = (input) => this.#posted("steer", input);
+  readonly followUp: Session["followUp"] = (input) => this.#posted("followUp", input);
+  readonly listInbox: Session["listInbox"] = () => this.#seat.query("listInbox");
+  readonly editInput: Session["editInput"] = (edit) => this.#seat.command("editInput", edit);
+  readonly removeInput: Session["removeInput"] = (input) => this.#seat.command("removeInput", input);
+  readonly abort: Session["abort"] = (options) => this.#long("abort", options);
+  readonly resume: Session["resume"] = () => this.#seat.command("resume");
+  readonly retry: Session["retry"] = () => this.#long("retry");
+  readonly compact: Session["compact"] = (options) => this.#long("compact", options);
+  readonly settled: Session["settled"] = () => this.#seat.long("settled", {});
+  readonly resultOf: Session["resultOf"] = (input) => this.#seat.long("resultOf", { query: { ...input } });
+  readonly explainContext: Session["explainContext"] = () => this.#seat.query("explainContext");
+
+  readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
+    this.#binding.send(answer, this.getDisplayState().pendingSuspensions, (bound) =>
+      this.#seat.command("respondToToolSuspension", bound),
+    );
+  readonly respondToToolApproval: Session["respondToToolApproval"] = (answer) =>
+    this.#binding.send(answer, this.getDisplayState().pendingApprovals, (bound) =>
+      this.#seat.command("respondToToolApproval", bound),
+    );
+
+  // Modes, permissions, state
+
+  async listModes(): Promise<readonly RemoteMode[]> {
+    await this.#ports.ready();
+    return this.#ports.info()!.modes;
+  }
+
+  readonly switchMode: Session["switchMode"] = (mode) => this.#seat.command("switchMode", mode);
+  readonly getCurrentModeId: Session["getCurrentModeId"] = () => this.#settings?.modeId ?? "";
+  readonly switchModel: Session["switchModel"] = (model) => this.#seat.command("switchModel", model);
+  readonly getCurrentModelId: Session["getCurrentModelId"] = () => this.#settings?.modelId ?? "";
+  readonly setPermissionForTool: Session["setPermissionForTool"] = (rule) =>
+    this.#seat.command("setPermissionForTool", rule);
+  readonly setPermissionForCategory: Session["setPermissionForCategory"] = (rule) =>
+    this.#seat.command("setPermissionForCategory", rule);
+  readonly grantSessionTool: Session["grantSessionTool"] = (grant) => this.#seat.command("grantSessionTool", grant);
+  readonly grantSessionCategory: Session["grantSessionCategory"] = (grant) =>
+    this.#seat.command("grantSessionCategory", grant);
+  readonly getSessionGrants: Session["getSessionGrants"] = () => this.#settings?.grants ?? [];
+  readonly getPermissionRules: Session["getPermissionRules"] = () => this.#settings?.rules ?? [];
+  readonly setState: Session<Values>["setState"] = (updates) => this.#seat.command("setState", updates);
+
+  getState(): WholeState<Values> {
+    return structuredClone(this.#settings?.state ?? {}) as WholeState<Values>;
+  }
+
+  get #settings(): ThreadSettings | undefined {
+    return this.#seat.thread?.settings ?? this.#ports.info()?.control;
+  }
+
+  // Threads
+
+  readonly createThread: Session["createThread"] = (options) => this.#seat.queue.run(() => this.#seat.create(options));
+  readonly selectOrCreateThread: Session["selectOrCreateThread"] = () =>
+    this.#seat.queue.run(() => this.#seat.select());
+
+  switchThread({ threadId }: { threadId: string }): Promise<ThreadRecord> {
+    return this.#seat.at(async () => {
+      const { value } = await this.#ports.wire.call<ThreadRecord>({ path: `${pathOf(threadId)}/record` });
+      await this.#seat.enter(threadId);
+      return value;
+    }, threadId);
+  }
+
+  readonly renameThread: Session["renameThread"] = (options) => this.#seat.command("renameThread", options);
+
+  deleteThread({ threadId }: { threadId: string }): Promise<void> {
+    return this.#seat.at(async () => {
+      await this.#ports.wire.call({ method: "DELETE", path: pathOf(threadId), key: randomIds("call") });
+      await this.#seat.thread?.deleted(threadId);
+    }, threadId);
+  }
+
+  cloneThread(options: Parameters<Session["cloneThread"]>[0] = {}): Promise<ThreadRecord> {
+    const { sourceThreadId, ...cut } = options;
+    const body = { id: randomIds("thread"), ...cut };
+    const clone = (source: string) => this.#seat.made({ method: "POST", path: `${pathOf(source)}/cloneThread`, body });
+    return this.#seat.at(clone, sourceThreadId);
+  }
+
+  listThreads(query: Parameters<Session["listThreads"]>[0] = {}): Promise<ThreadRecord[]> {
+    const { wire, queue } = this.#seat;
+    return queue.run(async () => {
+      const { resourceId = this.resourceId, ...rest } = query;
+      // A client reaches the threads of its own resource only.
+      if (resourceId !== this.resourceId) return [];
+      return (await wire.call<ThreadRecord[]>({ path: "/threads", query: rest })).value;
+    });
+  }
+
+  readonly rewind: Session["rewind"] = (options) => this.#seat.command("rewind", options);
+  readonly diff: Session["diff"] = (options) => this.#seat.query("diff", options);
+  readonly listMessages: Session["listMessages"] = (page) => this.#seat.query("listMessages", page);
+  readonly listEvents: Session["listEvents"] = (page) => this.#seat.query("listEvents", page);
+
+  readBlob({ hash }: { hash: string }): Promise<ThreadFile | null> {
+    const path = `/blobs/${encodeURIComponent(hash)}`;
+    return this.#seat.at((threadId) => fileOf(this.#ports.wire, pathOf(threadId) + path));
+  }
+
+  // Seat
+
+  /** Leaves the thread. What the server has accepted continues there. */
+  async close(): Promise<void> {
+    if (this.#seat.queue.isClosed) return;
+    await this.#seat.queue.close();
+    this.#dropped();
+  }
+
+  readonly #dropped = (): void => {
+    this.#seat.queue.abandon();
+    this.#seat.leave();
+    for (const reader of this.#readers) reader.end();
+    this.#ports.wire.closed.removeEventListener("abort", this.#dropped);
+  };
+
+  #long<T>(name: string, body: unknown = {}): Promise<T> {
+    return this.#seat.long(name, { method: "POST", body, key: randomIds("call") });
+  }
+
+  async #post(name: string, input: Input & { delivery?: string }) {
+    const { inputId, body } = wireInput(input);
+    return { ...(await this.#seat.sent(name, { method: "POST", body })), inputId };
+  }
+
+  async #posted(name: string, input: Input): Promise<{ inputId: string }> {
+    const { inputId, ...answer } = await this.#post(name, input);
+    await this.#seat.shown(answer);
+    return { inputId };
+  }
+}

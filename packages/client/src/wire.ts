@@ -1,0 +1,208 @@
+import type { ThreadFile } from "@cinch/core";
+import { CinchError, type ErrorCode } from "@cinch/core/remote";
+import { Pauses } from "./pauses.ts";
+
+const PROTOCOL = "1";
+/** A server sends a heartbeat every 15 s, and answers a request that waits after 25 s. */
+export const DEAD_MS = 40_000;
+
+export interface ConnectOptions {
+  /** Where the server is, with the prefix below which it is mounted. */
+  url: string;
+  /** A function is called for the first request, and again when the server refuses what it returned. */
+  token?: string | (() => string | Promise<string>);
+  /** Default: the global one. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+export interface WireRequest {
+  method?: "GET" | "POST" | "DELETE";
+  /** After `/v1`. */
+  path: string;
+  query?: Record<string, unknown>;
+  body?: unknown;
+  /** The same for each try, so that the server does it once. */
+  key?: string;
+  /** For a stream, which has its own deadline. */
+  stream?: { accept: string; signal: AbortSignal };
+}
+
+export interface WireAnswer<T> {
+  value: T;
+  status: number;
+  /** How far the thread was then. */
+  seq: number;
+}
+
+/** The connection to one server: access, errors, and requests that are repeated until they are answered. */
+export class Wire {
+  readonly #base: string;
+  readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly #tokenOf: () => string | Promise<string>;
+  readonly #closing = new AbortController();
+  readonly pauses = new Pauses();
+  #token: string | Promise<string> | undefined;
+  /** Before the first answer, a failure is more likely a wrong address than a server that restarts. */
+  #wasReached = false;
+
+  constructor({ url, token, fetch: given = (input, init) => fetch(input, init) }: ConnectOptions) {
+    this.#base = `${url.replace(/\/+$/, "")}/v1`;
+    this.#fetch = given;
+    this.#tokenOf = typeof token === "function" ? token : () => token ?? "";
+  }
+
+  get closed(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** What is pending rejects with `CLOSED`. */
+  close(): void {
+    this.#closing.abort();
+    this.pauses.close();
+  }
+
+  /** Sends a request until the server has answered it. Rejects with the error of the server. */
+  call<T>(request: WireRequest): Promise<WireAnswer<T>> {
+    return this.repeated(request, answerOf<T>);
+  }
+
+  async repeated<T>(request: WireRequest, read: (response: Response) => Promise<T>): Promise<T> {
+    const encoded = { ...request, body: encodedBody(request.body) };
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.attempt(encoded, read);
+      } catch (error) {
+        if (!isTemporary(error)) throw error;
+      }
+      await this.pauses.before(tries);
+    }
+  }
+
+  /** Sends a request once. `read` belongs to it: an answer that is cut off is none. */
+  async attempt<T>(request: WireRequest, read: (response: Response) => Promise<T>): Promise<T> {
+    const { stream, body } = request;
+    const over = new AbortController();
+    const end = () => over.abort();
+    const signals = stream ? [this.closed, stream.signal] : [this.closed];
+    for (const signal of signals) signal.addEventListener("abort", end);
+    // An upload may take as long as it likes.
+    const timer = stream || body instanceof FormData ? undefined : setTimeout(end, DEAD_MS);
+    try {
+      if (signals.some(({ aborted }) => aborted)) end();
+      return await read(await this.#authorised(request, over.signal));
+    } catch (error) {
+      if (this.closed.aborted) throw closedClient();
+      if (error instanceof CinchError || this.#wasReached || stream?.signal.aborted) throw error;
+      throw new CinchError(
+        "UNREACHABLE" as ErrorCode,
+        `No Cinch server answers at ${this.#base}. Check the address, and whether it is running.`,
+        error,
+      );
+    } finally {
+      clearTimeout(timer);
+      // Lets go of what was not read.
+      end();
+      for (const signal of signals) signal.removeEventListener("abort", end);
+    }
+  }
+
+  async #authorised(request: WireRequest, signal: AbortSignal): Promise<Response> {
+    const used = this.#token;
+    const response = await this.#sent(request, signal);
+    if (response.ok) return response;
+    const error = await errorOf(response);
+    // The token may be old. A second request that was refused with the same one has already asked for a new one.
+    if (response.status !== 401 || used === undefined) throw error;
+    if (this.#token === used) this.#token = undefined;
+    const again = await this.#sent(request, signal);
+    if (!again.ok) throw await errorOf(again);
+    return again;
+  }
+
+  async #currentToken(): Promise<string> {
+    const token = (this.#token ??= this.#tokenOf());
+    try {
+      return await token;
+    } catch (error) {
+      this.#token = undefined;
+      throw error;
+    }
+  }
+
+  async #sent({ method = "GET", path, query = {}, body, key, stream }: WireRequest, signal: AbortSignal) {
+    const token = await this.#currentToken();
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    const response = await this.#fetch(`${this.#base}${path}${search && `?${search}`}`, {
+      method,
+      signal,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(key && { "idempotency-key": key }),
+        ...(stream && { accept: stream.accept }),
+        ...(typeof body === "string" && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: body as BodyInit }),
+    });
+    const version = response.headers.get("cinch-protocol");
+    // A proxy in between answers for a server that is down.
+    if (version === PROTOCOL || response.status >= 500) {
+      this.#wasReached = true;
+      return response;
+    }
+    const found = version === null ? "is no Cinch server" : `speaks protocol ${version}, and this client ${PROTOCOL}`;
+    throw new CinchError("INVALID_CONFIG", `The server at ${this.#base} ${found}. Use versions that belong together.`);
+  }
+}
+
+function encodedBody(body: unknown): unknown {
+  if (body === undefined || body instanceof FormData) return body;
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    throw new CinchError("INVALID_INPUT", `Only JSON can be sent: ${String(error)}`, error);
+  }
+}
+
+export const closedClient = (): CinchError =>
+  new CinchError("CLOSED", "The client is closed. What the server has accepted continues there.");
+
+const TEMPORARY = new Set([408, 429, 502, 503, 504]);
+const statuses = new WeakMap<object, number>();
+
+/** The same request may succeed later. */
+export const isTemporary = (error: unknown): boolean =>
+  !(error instanceof CinchError) || TEMPORARY.has(statuses.get(error) ?? 0);
+
+async function errorOf(response: Response): Promise<CinchError> {
+  const { status } = response;
+  const { error } = (await response.json().catch(() => ({}))) as { error?: { code: ErrorCode; message: string } };
+  const made = new CinchError(error?.code ?? "INTERNAL", error?.message ?? `The server answered ${status}.`);
+  statuses.set(made, status);
+  return made;
+}
+
+async function answerOf<T>(response: Response): Promise<WireAnswer<T>> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const value = (text === "" ? undefined : JSON.parse(text)) as T;
+  return { value, status, seq: Number(headers.get("cinch-seq") ?? 0) };
+}
+
+/** `null`: the thread has no such file. */
+export async function fileOf(wire: Wire, path: string): Promise<ThreadFile | null> {
+  try {
+    return await wire.repeated({ path }, async (response) => {
+      const { headers } = response;
+      const [, filename = null] = /filename\*=UTF-8''(.*)/.exec(headers.get("content-disposition") ?? "") ?? [];
+      return {
+        bytes: new Uint8Array(await response.arrayBuffer()),
+        mediaType: headers.get("content-type") ?? "",
+        filename: filename && decodeURIComponent(filename),
+      };
+    });
+  } catch (error) {
+    if (error instanceof CinchError && (error.code as string) === "NOT_FOUND") return null;
+    throw error;
+  }
+}

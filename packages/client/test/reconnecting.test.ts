@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connect, type RemoteSession } from "@cinch/client";
+import { newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
+import { createServer } from "@cinch/server";
+import { call, finish, say, script, type Step } from "@cinch/testkit";
+import { asking, gated } from "../../core/test/support.ts";
+import { serving } from "../../server/test/serving.ts";
+import { cut, faulty, isStream, reframed } from "./faults.ts";
+
+const until = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+const plain = (display: HarnessDisplayState): unknown => JSON.parse(JSON.stringify(display));
+const durable = (events: readonly HarnessEvent[]): number[] =>
+  events.flatMap((event) => ("v" in event ? [event.seq] : []));
+
+/** Collects what a subscriber gets, and folds it as a subscriber would that has no display of its own. */
+function collected(session: RemoteSession): { events: HarnessEvent[]; display: () => HarnessDisplayState } {
+  const events: HarnessEvent[] = [];
+  session.subscribe((event) => events.push(event));
+  return { events, display: () => events.reduce(reduceDisplay, newDisplayState(null)) };
+}
+
+test("a gap in the events is never shown: the client reconnects, and gets what was lost", async () => {
+  await using at = await serving({ model: script(say("one"), say("two")) });
+  let isLost = false;
+  const { fetch, seen } = faulty(async ({ init, pass }) => {
+    const response = await pass();
+    if (!isStream(init)) return response;
+    return reframed(response, (frame) => {
+      if (isLost || !frame.includes('"type":"input_taken"')) return frame;
+      isLost = true;
+      return "";
+    });
+  });
+  const client = connect({ url: at.url, fetch });
+  const session = await client.createSession();
+  const { events, display } = collected(session);
+  await session.sendMessage({ content: "go" });
+  await session.sendMessage({ content: "on" });
+  assert.ok(isLost);
+  assert.equal(seen.filter((request) => request === "GET events").length, 2);
+  const seqs = durable(events);
+  assert.deepEqual(
+    seqs,
+    seqs.map((_, n) => seqs[0]! + n),
+  );
+  const there = await at.harness.createSession({ threadId: session.getCurrentThreadId()! });
+  assert.deepEqual(plain(session.getDisplayState()), plain(there.getDisplayState()));
+  assert.deepEqual(plain(display()), plain(there.getDisplayState()));
+  await client.close();
+});
+
+test("events that come twice are shown once", async () => {
+  await using at = await serving({ model: script(say("one")) });
+  const { fetch } = faulty(async ({ init, pass }) => {
+    const response = await pass();
+    return isStream(init)
+      ? reframed(response, (frame) => (frame.startsWith("id:") ? `${frame}\n\n${frame}` : frame))
+      : response;
+  });
+  const client = connect({ url: at.url, fetch });
+  const { events } = collected(client);
+  await client.sendMessage({ content: "go" });
+  const seqs = durable(events);
+  assert.deepEqual([...new Set(seqs)], seqs);
+  assert.equal(client.getDisplayState().messages.length, 2);
+  await client.close();
+});
+
+test("a line that is cut in the middle of an answer shows the answer once, and not what streamed twice", async () => {
+  const gate = Promise.withResolvers<void>();
+  const half: Step = async function* () {
+    yield { type: "text-start", id: "t" };
+    for (const delta of ["Ha", "lf"]) yield { type: "text-delta", id: "t", delta };
+    await gate.promise;
+    yield { type: "text-end", id: "t" };
+    yield finish("stop");
+  };
+  const model = script(half);
+  await using at = await serving({ model });
+  const lines: AbortController[] = [];
+  const { fetch } = faulty(({ url, init, pass }) => {
+    if (!isStream(init)) return pass();
+    const line = new AbortController();
+    lines.push(line);
+    return globalThis.fetch(url, { ...init, signal: AbortSignal.any([line.signal, init.signal!]) });
+  });
+  const client = connect({ url: at.url, fetch });
+  const session = await client.createSession();
+  const { display } = collected(session);
+  const turn = session.sendMessage({ content: "go" });
+  turn.catch(() => undefined);
+  const text = () => JSON.stringify(session.getDisplayState().currentMessage?.content ?? []);
+  await until(() => text().includes("Half"));
+  lines[0]!.abort();
+  await until(() => lines.length === 2);
+  await session.renameThread({ title: "cut" });
+  const there = await at.harness.createSession({ threadId: session.getCurrentThreadId()! });
+  await until(() => text().includes("Half"));
+  assert.deepEqual(plain(session.getDisplayState()), plain(there.getDisplayState()));
+  assert.deepEqual(plain(display()), plain(there.getDisplayState()), "a subscriber that folds events shows the same");
+  gate.resolve();
+  await turn;
+  await client.close();
+});
+
+test("a command whose answer is lost happens once, and commands stay in order", async () => {
+  const { gate, started, open } = gated();
+  await using at = await serving({ model: script(call("gate"), say("done")), tools: { gate } });
+  const lost = new Set<string>();
+  const { fetch, seen } = faulty(async ({ url, init, pass }) => {
+    const response = await pass();
+    const name = new URL(url).pathname;
+    if (init.method !== "POST" || lost.has(name)) return response;
+    lost.add(name);
+    return cut();
+  });
+  const client = connect({ url: at.url, fetch });
+  await client.createThread({ title: "a" });
+  const turn = client.sendMessage({ content: "go" });
+  await started;
+  await Promise.all([
+    client.followUp({ content: "1" }),
+    client.renameThread({ title: "b" }),
+    client.steer({ content: "2" }),
+    client.setState({ n: 3 }),
+  ]);
+  open();
+  assert.equal((await turn).reason, "complete");
+  const events = await client.listEvents({ limit: 500 });
+  const commands = events.filter(({ type }) => ["input_accepted", "thread_renamed", "state_changed"].includes(type));
+  assert.deepEqual(
+    commands.map((event) => ("content" in event ? event.content : event.type)),
+    ["go", "1", "thread_renamed", "2", "state_changed"],
+  );
+  assert.equal((await client.listThreads()).length, 1);
+  assert.equal(seen.filter((request) => request === "POST followUp").length, 2);
+  await client.close();
+});
+
+test("a message is answered, although the server restarts in the middle of its turn", async () => {
+  await using at = await serving({
+    model: script(call("ask", { question: "?" }), say("done")),
+    tools: { ask: asking },
+  });
+  const client = connect({ url: at.url });
+  const turn = client.sendMessage({ content: "go" });
+  while (client.getDisplayState().status !== "waiting") await new Promise((resolve) => setTimeout(resolve, 5));
+  await at.server.close({ drainMs: 0 });
+  const again = createServer({ harness: at.harness });
+  await again.listen({ port: at.port });
+  await client.respondToToolSuspension({ resumeData: "yes" });
+  assert.equal((await turn).reason, "complete");
+  assert.equal(client.getDisplayState().messages.at(-1)?.role, "assistant");
+  await client.close();
+  await again.close({ drainMs: 100 });
+});
+
+test("a thread that is deleted while the client is away is one that the session has left", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const client = connect({ url: at.url });
+  const { id: threadId } = await client.createThread();
+  const { events } = collected(client);
+  await at.server.close({ drainMs: 0 });
+  await at.harness.deleteThread({ threadId });
+  const again = createServer({ harness: at.harness });
+  await again.listen({ port: at.port });
+  await until(() => client.getCurrentThreadId() === null);
+  assert.equal(events.at(-1)!.type, "thread_deleted");
+  await client.close();
+  await again.close({ drainMs: 100 });
+});
+
+test("where streams do not arrive, the client asks again and again", async () => {
+  await using at = await serving({
+    model: script(call("ask", { question: "?" }), say("done")),
+    tools: { ask: asking },
+  });
+  const { fetch, seen } = faulty(async ({ init, pass }) => {
+    if (!isStream(init)) return pass();
+    const { status, headers } = await pass();
+    return new Response(null, { status, headers });
+  });
+  const client = connect({ url: at.url, fetch });
+  const { events } = collected(client);
+  const turn = client.sendMessage({ content: "go" });
+  await until(() => client.getDisplayState().status === "waiting");
+  await client.respondToToolSuspension({ resumeData: "yes" });
+  assert.equal((await turn).reason, "complete");
+  const there = await at.harness.createSession({ threadId: client.getCurrentThreadId()! });
+  assert.deepEqual(plain(client.getDisplayState()), plain(there.getDisplayState()));
+  const seqs = durable(events);
+  assert.deepEqual([...new Set(seqs)], seqs);
+  assert.ok(seen.filter((request) => request === "GET events").length > 3);
+  await client.close();
+});

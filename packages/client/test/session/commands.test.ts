@@ -1,0 +1,14 @@
+import { runOverHttp } from "./over-http.ts";
+
+await runOverHttp([
+  "commands/abort",
+  "commands/approvals",
+  "commands/by",
+  "commands/clone-rules",
+  "commands/control-edges",
+  "commands/control-races",
+  "commands/input-ids",
+  "commands/retry",
+  "commands/state",
+  "commands/unattended",
+]);

@@ -1,0 +1,3 @@
+import { runOverHttp } from "./over-http.ts";
+
+await runOverHttp(["queries/inputs-events-files", "queries/pending", "queries/settled"]);
