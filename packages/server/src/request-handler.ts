@@ -16,7 +16,6 @@ import { responseOf } from "./routes/at-seq.ts";
 import { LongWork } from "./routes/long-work.ts";
 import { checkRole } from "./routes/role.ts";
 import type { Route, RouteCall, ServerParts } from "./routes/route.ts";
-import { routeTable } from "./routes/table.ts";
 import { waited } from "./routes/waited.ts";
 import { PathId } from "./routes/wire-schemas.ts";
 
@@ -41,7 +40,7 @@ export class RequestHandler {
 
   constructor(ports: HandlerPorts) {
     this.#ports = ports;
-    for (const route of routeTable) this.#router.add(route.method, route.path, route);
+    for (const route of ports.parts.routes) this.#router.add(route.method, route.path, route);
   }
 
   newRecord(method: string): RequestRecord {
@@ -156,8 +155,9 @@ const IdempotencyKey = z
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
 
 async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
-  const { bodyBytes: bytes, fileBytes, requestMs: ms } = parts.limits;
-  if (!route.takesFiles || !isMultipart(request)) return jsonBody(request, { bytes, ms });
+  const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;
+  if (!route.takesFiles || !isMultipart(request))
+    return jsonBody(request, { bytes: route.hasLargeBody ? fileBytes : bodyBytes, ms });
   const isRead = parts.callers.form(who);
   try {
     return await multipartBody(request, { bytes: fileBytes, ms });
