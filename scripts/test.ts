@@ -7,7 +7,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, globSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -54,7 +54,10 @@ const failed: string[] = [];
 const started = performance.now();
 
 removeOld(COMPILE_CACHE);
-process.once("exit", () => rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 }));
+process.once("exit", () => {
+  endServer();
+  rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 });
+});
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
     for (const child of running) child.kill(signal);
@@ -73,6 +76,12 @@ function removeOld(folder: string): void {
     const written = file.isFile() && statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (written && written < Date.now() - CACHE_MS) rmSync(path, { force: true });
   }
+}
+
+/** Ends the Postgres server that the test processes have shared, if one of them has started it. */
+function endServer(): void {
+  const file = join(TEMPORARY, "postgres/data/postmaster.pid");
+  if (existsSync(file)) process.kill(Number.parseInt(readFileSync(file, "utf8"), 10), "SIGQUIT");
 }
 
 async function work(): Promise<void> {
