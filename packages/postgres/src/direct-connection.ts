@@ -10,6 +10,9 @@ interface Handlers {
   connected(): void;
 }
 
+/** Methods that the types of `pg` lack. */
+type Refable = Client & { ref(): void; unref(): void };
+
 const HELLO = "hello";
 /** Through a pooler in transaction mode no notice arrives, and no error either. */
 const HELLO_MS = 2_000;
@@ -66,8 +69,10 @@ export class DirectConnection {
     this.#isClosed = true;
     clearTimeout(this.#hello);
     await this.#connecting;
+    const client = this.#client as Refable | undefined;
+    // What is awaited must keep the process alive.
+    client?.ref();
     await this.#sending;
-    const client = this.#client;
     this.#client = undefined;
     await client?.end().catch(() => undefined);
   }
@@ -88,7 +93,7 @@ export class DirectConnection {
     if (this.#isClosed) return void client.end().catch(() => undefined);
     this.#client = client;
     // A store that is not closed does not keep its process alive.
-    (client as Client & { unref(): void }).unref();
+    (client as Refable).unref();
     this.#sayHello(client);
     this.#handlers.connected();
     this.#flush();
