@@ -1,6 +1,7 @@
+import { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
 import type { AppendOp } from "./append-op.ts";
-import { AWAY_MS, QueryFailed, closedStore, pausing, type Database } from "./database.ts";
+import { AWAY_MS, QueryFailed, pausing, type Database } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { awayError } from "./failure.ts";
 import type { LeaseHolder } from "./lease-holder.ts";
@@ -42,6 +43,7 @@ export class AppendLanes {
   #waiting: Waiting[] = [];
   #busy = 0;
   #isScheduled = false;
+  #giveUpAt = Infinity;
   #idle = Promise.withResolvers<void>();
 
   constructor(database: Database, holder: LeaseHolder) {
@@ -60,9 +62,10 @@ export class AppendLanes {
     return outcome.promise;
   }
 
-  /** Settles when no append is under way. */
-  async drained(): Promise<void> {
-    while (this.#busy > 0 || this.#waiting.length > 0) {
+  /** Settles when no append is under way. While the server is away, appends are given up after `AWAY_MS`. */
+  async close(): Promise<void> {
+    this.#giveUpAt = performance.now() + AWAY_MS;
+    while (this.#busy > 0) {
       this.#idle = Promise.withResolvers();
       await this.#idle.promise;
     }
@@ -110,7 +113,7 @@ export class AppendLanes {
         if (meaning.kind === "away" && meaning.committed === "maybe") for (const { op } of batch) op.retry = true;
         batch = this.#withoutExpired(batch, error.cause);
         this.#waiting = this.#withoutExpired(this.#waiting, error.cause);
-        if (this.#database.isClosed) return rejectEach(batch, closedStore());
+        if (performance.now() > this.#giveUpAt) return rejectEach(batch, gaveUp(this.#database.place));
         await pausing(attempt);
       }
     }
@@ -152,6 +155,13 @@ export class AppendLanes {
     this.#idle.resolve();
   }
 }
+
+/** Not `STORE_BUSY`, which would say that nothing was written. */
+const gaveUp = (place: string): CinchError =>
+  new CinchError(
+    "CLOSED",
+    `The store was closed while ${place} did not answer. Whether the last append was written is unknown: read the thread to find out.`,
+  );
 
 function rejectEach(batch: readonly Waiting[], error: unknown): void {
   for (const { outcome } of batch) outcome.reject(error);

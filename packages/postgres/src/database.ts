@@ -35,8 +35,11 @@ export type Lane = keyof typeof POOLS;
 /** How long a caller waits for a server that is away. */
 export const AWAY_MS = 10_000;
 const CONNECT_MS = 5_000;
+/** A server that does not answer does not confirm the end of a connection either. */
+export const END_MS = 1_000;
 /** After so long without an answer, a connection counts as lost. A query that only takes long gets more time at each attempt. */
 const SILENT_MS = { append: 10_000, write: 5_000, read: 60_000 };
+const MAX_DOUBLINGS = 4;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
 
@@ -83,7 +86,11 @@ export class Database {
       throw this.#failed(error, false);
     }
     try {
-      const config = { text: this.sql(text), values: [...values], query_timeout: SILENT_MS[lane] * 2 ** attempt };
+      const config = {
+        text: this.sql(text),
+        values: [...values],
+        query_timeout: SILENT_MS[lane] * 2 ** Math.min(attempt, MAX_DOUBLINGS),
+      };
       const { rows } = await client.query<R>(config as QueryConfig);
       client.release();
       return rows;
@@ -161,8 +168,8 @@ export class Database {
     if (this.#isClosed) return;
     this.#isClosed = true;
     // A pool that ends would never answer a query that waits for a connection.
-    await Promise.allSettled(this.#running);
-    await Promise.all(Object.values(this.#pools).map((pool) => pool.end()));
+    await within(AWAY_MS, Promise.allSettled(this.#running));
+    await within(END_MS, Promise.all(Object.values(this.#pools).map((pool) => pool.end())));
   }
 
   #failed(error: unknown, isSent: boolean): QueryFailed {
@@ -174,6 +181,13 @@ export class Database {
 /** Longer after each attempt. */
 export const pausing = (attempt: number): Promise<void> =>
   pause(Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS) * (0.5 + Math.random() / 2));
+
+/** Settles with the promise, or after this time. */
+export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, over]).finally(() => clearTimeout(timer));
+}
 
 export const closedStore = (): CinchError => new CinchError("CLOSED", "The store is not open. Call its open() first.");
 

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { connectionConfig, pausing, type Database } from "./database.ts";
+import { END_MS, connectionConfig, pausing, within, type Database } from "./database.ts";
 import { meaningOf } from "./failure.ts";
 import { noticesIn, Outbox, type Notice } from "./notice.ts";
 
@@ -72,9 +72,9 @@ export class DirectConnection {
     const client = this.#client as Refable | undefined;
     // What is awaited must keep the process alive.
     client?.ref();
-    await this.#sending;
+    await within(END_MS, Promise.resolve(this.#sending));
     this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    if (client) await within(END_MS, client.end()).catch(() => undefined);
   }
 
   async #connect(): Promise<void> {

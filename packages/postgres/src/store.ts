@@ -93,7 +93,7 @@ class PostgresStore implements Store {
     await watch.passed();
     if (options.take !== undefined) holder.holds(threadId);
     const outcome = await lanes.append(op, blobs);
-    const result = await this.#resultOf(threadId, outcome, options);
+    const result = await resultOf(opened, { threadId, outcome, afterSeq: options.afterSeq });
     const isLost =
       result.kind === "appended" ? options.release : result.kind === "refused" && result.lease.status !== "mine";
     if (isLost) holder.released(threadId);
@@ -104,31 +104,6 @@ class PostgresStore implements Store {
       watch.changed(threadId, outcome.seq);
     }
     return result;
-  }
-
-  async #resultOf(threadId: string, outcome: AppendOutcome, { afterSeq }: AppendOptions): Promise<AppendResult> {
-    const { reader, holder, database } = this.#assertOpen();
-    switch (outcome.kind) {
-      case "appended":
-        return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch };
-      case "refused":
-        return { kind: "refused", lease: holder.statusOf(outcome) };
-      case "newer":
-        return { kind: "newer", events: await newerEvents(reader, threadId, afterSeq) };
-      case "not_found":
-        throw threadNotFound(unescapeText(outcome.id));
-      case "no_source":
-        throw new CinchError(
-          "INVALID_INPUT",
-          `The thread to clone ends at ${outcome.last} and has no event ${afterSeq}.`,
-        );
-      case "shorter":
-        throw new CinchError(
-          "CORRUPT",
-          `Thread "${threadId}" ends at ${outcome.last} in ${database.place}, but this process has read up to ${afterSeq}. ` +
-            "The server has lost commits, as a failover to a standby that lags behind can. Nothing was written. Open the thread again.",
-        );
-    }
   }
 
   async read(threadId: string, range?: Parameters<Store["read"]>[1]): Promise<DurableEvent[]> {
@@ -281,8 +256,35 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
   };
 }
 
+async function resultOf(
+  { reader, holder, database }: Opened,
+  { threadId, outcome, afterSeq }: { threadId: string; outcome: AppendOutcome; afterSeq: number },
+): Promise<AppendResult> {
+  switch (outcome.kind) {
+    case "appended":
+      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch };
+    case "refused":
+      return { kind: "refused", lease: holder.statusOf(outcome) };
+    case "newer":
+      return { kind: "newer", events: await newerEvents(reader, threadId, afterSeq) };
+    case "not_found":
+      throw threadNotFound(unescapeText(outcome.id));
+    case "no_source":
+      throw new CinchError(
+        "INVALID_INPUT",
+        `The thread to clone ends at ${outcome.last} and has no event ${afterSeq}.`,
+      );
+    case "shorter":
+      throw new CinchError(
+        "CORRUPT",
+        `Thread "${threadId}" ends at ${outcome.last} in ${database.place}, but this process has read up to ${afterSeq}. ` +
+          "The server has lost commits, as a failover to a standby that lags behind can. Nothing was written. Open the thread again.",
+      );
+  }
+}
+
 async function closeAll({ database, holder, lanes, watch, indexer }: Opened): Promise<void> {
-  await lanes.drained();
+  await lanes.close();
   await Promise.all([indexer.stop(), holder.stop()]);
   try {
     await database.write("UPDATE cinch.heads SET holder = NULL WHERE holder = $1", [holder.no]);
