@@ -252,4 +252,50 @@ describe("outages", { concurrency: 6 }, () => {
     assert.ok(Date.now() - since < 40_000);
     await unknown;
   });
+
+  test("a full disk is STORE_FULL, affects no other thread of the batch, and is over when there is space", async () => {
+    await using place = await Place.make();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+    // The server reports a full disk with this code, wherever it notices.
+    await place.query(`CREATE FUNCTION cinch.full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.body LIKE '%too large%' THEN RAISE 'could not extend file' USING ERRCODE = '53100'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON cinch.events FOR EACH ROW EXECUTE FUNCTION cinch.full_disk()`);
+    const appends = ["a", "b", "c"].map((id) => store.append(id, [created(), input("fits")], { afterSeq: 0 }));
+    const full = { code: "STORE_FULL", message: /no disk space left/ };
+    await assert.rejects(store.append("t", [input("too large")], { afterSeq: 1 }), full);
+    for (const result of await Promise.all(appends)) assert.equal(result.kind, "appended");
+    await place.query("DROP TRIGGER full_disk ON cinch.events");
+    assert.equal((await store.append("t", [input("too large")], { afterSeq: 1 })).kind, "appended");
+  });
+
+  test("a journal that is shorter than what a process has read is CORRUPT, and not appended to", async () => {
+    await using place = await Place.make();
+    const store = await place.store();
+    await store.append("t", [created(), input("1"), input("2")], { afterSeq: 0 });
+    // As a failover to a standby that lags behind.
+    await place.query("DELETE FROM cinch.events WHERE seq = 3");
+    await place.query("UPDATE cinch.heads SET last_seq = 2");
+    const lost = { code: "CORRUPT", message: /ends at 2 .* has read up to 3.*lost commits/ };
+    await assert.rejects(store.append("t", [input("3")], { afterSeq: 3 }), lost);
+    assert.deepEqual(contents(await store.read("t")), ["1"]);
+  });
+
+  test("a changed or missing event is CORRUPT, and names the thread and the event", async () => {
+    await using place = await Place.make();
+    const store = await place.store();
+    for (const id of ["changed", "missing", "sound"])
+      await store.append(id, [created(), input("1"), input("2"), input("3")], { afterSeq: 0 });
+    const of = (id: string) => `journal = (SELECT no FROM cinch.threads WHERE id = '${id}')`;
+    await place.query(`UPDATE cinch.events SET body = replace(body, '"1"', '"9"') WHERE seq = 2 AND ${of("changed")}`);
+    await place.query(`DELETE FROM cinch.events WHERE seq = 3 AND ${of("missing")}`);
+    await assert.rejects(store.read("changed"), { code: "CORRUPT", message: /Event 2 of thread "changed" is damaged/ });
+    for (const range of [{}, { limit: 3 }, { last: true, limit: 2 }, { after: 2 }])
+      await assert.rejects(store.read("missing", range), {
+        code: "CORRUPT",
+        message: /Event 3 of thread "missing" is damaged/,
+      });
+    assert.equal((await store.read("missing", { limit: 2 })).length, 2);
+    assert.deepEqual(contents(await store.read("sound", { last: true, limit: 2 })), ["2", "3"]);
+  });
 });

@@ -12,6 +12,8 @@ export class Proxy implements AsyncDisposable {
   #cut: { when: Cut; text: string } | undefined;
   #isFrozen = false;
   #isDown = false;
+  /** Whether notices are lost on their way to the client. */
+  isMute = false;
   cuts = 0;
 
   private constructor(server: ReturnType<typeof createServer>, to: URL) {
@@ -89,10 +91,34 @@ export class Proxy implements AsyncDisposable {
       }
       server.write(chunk);
     });
-    server.on("data", (chunk: Buffer) => {
+    const messages = new Messages();
+    server.on("data", (all: Buffer) => {
+      const chunk = messages.filtered(all, (type) => !(this.isMute && type === NOTIFICATION));
       // The answer is complete when the server is ready for the next query, and its transaction is then committed.
       if (!isLosing) client.write(chunk);
       else if (chunk.includes(Buffer.from([0x5a, 0, 0, 0, 5, 0x49]))) client.destroy();
     });
+  }
+}
+
+const NOTIFICATION = "A".charCodeAt(0);
+
+/** The messages of a server: a letter, and the length of the rest. */
+class Messages {
+  #rest = Buffer.alloc(0);
+
+  /** All complete messages of these types. */
+  filtered(chunk: Buffer, accepts: (type: number) => boolean): Buffer {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    const kept: Buffer[] = [];
+    for (let size = this.#size(); size <= this.#rest.length; size = this.#size()) {
+      if (accepts(this.#rest[0]!)) kept.push(this.#rest.subarray(0, size));
+      this.#rest = this.#rest.subarray(size);
+    }
+    return Buffer.concat(kept);
+  }
+
+  #size(): number {
+    return this.#rest.length < 5 ? Infinity : 1 + this.#rest.readInt32BE(1);
   }
 }

@@ -39,11 +39,16 @@ BEGIN
       WHERE h.thread = (SELECT t.no FROM cinch.threads t WHERE t.id = op.id) FOR NO KEY UPDATE;
     outcome := NULL;
 
-    IF op.retry AND head.thread IS NOT NULL AND (head.nonce = op.nonce OR EXISTS (
-      SELECT 1 FROM cinch.events e WHERE e.journal = head.thread AND e.seq = op.after + 1 AND e.nonce = op.nonce))
-    THEN
-      outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
-        'epoch', coalesce(op.take + 1, op.epoch, head.epoch), 'no', head.thread);
+    IF op.retry AND head.thread IS NOT NULL THEN
+      IF head.nonce = op.nonce OR EXISTS (
+        SELECT 1 FROM cinch.events e WHERE e.journal = head.thread AND e.seq = op.after + 1 AND e.nonce = op.nonce)
+      THEN
+        outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
+          'epoch', coalesce(op.take + 1, op.epoch, head.epoch), 'no', head.thread, 'listed', true);
+      END IF;
+    END IF;
+    IF outcome IS NOT NULL THEN
+      NULL;
     ELSIF head.deleted OR (head.thread IS NULL AND op.created IS NULL) THEN
       outcome := jsonb_build_object('kind', 'not_found', 'id', op.id);
     ELSIF op.epoch IS NOT NULL AND (head.thread IS NULL OR head.epoch <> op.epoch OR head.holder IS DISTINCT FROM me) THEN
