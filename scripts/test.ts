@@ -16,13 +16,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
 /** The tests of these packages start many processes, which takes longer the more memory the process of the group has. */
-const STARTING = ["packages/workspace", "packages/sqlite"];
+const STARTING = ["packages/workspace", "packages/sqlite", "packages/postgres/test"];
 const STARTING_GROUP = 6;
 const MAX_PROCESSES = 4;
 /** These folders take longest, so they start first. */
 const SLOW = [
   "packages/testkit/test",
   "packages/testkit/test/subagents",
+  "packages/postgres/test",
   "packages/workspace/test/backends",
   "apps/cli/test",
   "test",

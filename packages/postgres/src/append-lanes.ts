@@ -1,5 +1,6 @@
 import { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
+import { isCrashPoint, killThisProcess } from "./append-crash.ts";
 import type { AppendOp } from "./append-op.ts";
 import { AWAY_MS, QueryFailed, pausing, type Database } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
@@ -136,8 +137,15 @@ export class AppendLanes {
       [...blobs.keys()],
       Array.from(blobs.values(), (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
     ];
-    const text = "SELECT cinch.append_many($1, $2, $3, $4, $5) AS outcomes";
+    const types = () => batch.flatMap(({ op }) => op.events.map(({ body }) => typeIn(body)));
+    if (isCrashPoint("before", types)) killThisProcess();
+    const isInside = isCrashPoint("inside", types);
+    // The transaction goes on for a while after its process has died, and is then committed.
+    const more = isInside ? ", pg_sleep(0.3)" : "";
+    if (isInside) setTimeout(killThisProcess, 100);
+    const text = `SELECT cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more}`;
     const [row] = await this.#database.once<{ outcomes: AppendOutcome[] }>("append", { text, values }, attempt);
+    if (isCrashPoint("after", types)) killThisProcess();
     return row!.outcomes;
   }
 
@@ -155,6 +163,9 @@ export class AppendLanes {
     this.#idle.resolve();
   }
 }
+
+/** The JSON of an event begins with its type. */
+const typeIn = (body: string): string => body.slice('{"type":"'.length, body.indexOf('"', '{"type":"'.length));
 
 /** Not `STORE_BUSY`, which would say that nothing was written. */
 const gaveUp = (place: string): CinchError =>

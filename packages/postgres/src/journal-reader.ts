@@ -35,6 +35,8 @@ export class JournalReader {
   ): Promise<DurableEvent[]> {
     const end = Math.min(upTo, MAX_SEQ);
     const most = limit === Infinity ? null : limit;
+    const order = last ? "DESC" : "ASC";
+    // Limited in each segment: otherwise the server would sort a long journal for each page of it.
     const rows = await this.#database.read<EventRow>(
       `WITH thread AS MATERIALIZED (SELECT h.thread, h.last_seq FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no
          WHERE t.id = $1 AND NOT h.deleted)
@@ -42,8 +44,9 @@ export class JournalReader {
          FROM cinch.segments s WHERE s.thread = thread.thread)::text AS body FROM thread
        UNION ALL (SELECT e.seq, e.checksum, e.body FROM thread
          JOIN cinch.segments s ON s.thread = thread.thread
-         JOIN cinch.events e ON ${IS_READ} AND e.seq > $2 AND e.seq <= $3
-         ORDER BY e.seq ${last ? "DESC" : "ASC"} LIMIT $4)`,
+         CROSS JOIN LATERAL (SELECT e.seq, e.checksum, e.body FROM cinch.events e
+           WHERE ${IS_READ} AND e.seq > $2 AND e.seq <= $3 ORDER BY e.seq ${order} LIMIT $4) AS e
+         ORDER BY e.seq ${order} LIMIT $4)`,
       [escapeText(threadId), after, end, most],
     );
     const head = rows.find(({ seq }) => seq === 0);

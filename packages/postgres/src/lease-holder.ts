@@ -48,10 +48,12 @@ export class LeaseHolder {
     this.no = no;
   }
 
-  /** Must be called before a lease is taken: from then on others watch the beat. */
-  holds(threadId: string): void {
+  /** Must be called before a lease is taken: from then on others watch the beat. Returns whether the thread was not held before. */
+  takes(threadId: string): boolean {
+    const isNew = !this.#held.has(threadId);
     this.#held.add(threadId);
     this.#start();
+    return isNew;
   }
 
   released(threadId: string): void {

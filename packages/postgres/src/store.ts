@@ -91,19 +91,19 @@ class PostgresStore implements Store {
     // A piece of the draft that is saved late would belong to no message.
     if (op.ends_draft) await this.#drafts.get(threadId);
     await watch.passed();
-    if (options.take !== undefined) holder.holds(threadId);
-    const outcome = await lanes.append(op, blobs);
-    const result = await resultOf(opened, { threadId, outcome, afterSeq: options.afterSeq });
-    const isLost =
-      result.kind === "appended" ? options.release : result.kind === "refused" && result.lease.status !== "mine";
-    if (isLost) holder.released(threadId);
+    const isTaking = options.take !== undefined && holder.takes(threadId);
+    const outcome = await lanes.append(op, blobs).catch((error: unknown) => {
+      if (isTaking) holder.released(threadId);
+      throw error;
+    });
+    const isHeld = outcome.kind === "appended" ? !options.release : outcome.kind === "newer" && !isTaking;
+    if (!isHeld && !(outcome.kind === "refused" && outcome.holder === holder.no)) holder.released(threadId);
     if (outcome.kind === "appended") {
       if (op.searched) indexer.appended();
       if (outcome.listed) watch.listed(outcome.no);
-      // Taking or releasing the lease, and ending the draft, are changes that `seq` does not tell.
       watch.changed(threadId, outcome.seq);
     }
-    return result;
+    return resultOf(opened, { threadId, outcome, afterSeq: options.afterSeq });
   }
 
   async read(threadId: string, range?: Parameters<Store["read"]>[1]): Promise<DurableEvent[]> {

@@ -22,7 +22,7 @@ DECLARE
   ref_seqs integer[] := '{}';
   ref_hashes text[] := '{}';
 BEGIN
-  IF current_setting('synchronous_commit') <> 'remote_apply' THEN
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
   IF jsonb_array_length(batch) > 1 THEN
@@ -114,6 +114,10 @@ BEGIN
     END IF;
 
     IF outcome IS NULL THEN
+      IF op.take IS NOT NULL THEN
+        -- A holder that was taken for dead has lost its row. Without one it would count as dead at once.
+        INSERT INTO cinch.holders (no, beat, seen) VALUES (me, 0, now()) ON CONFLICT DO NOTHING;
+      END IF;
       INSERT INTO cinch.events (journal, seq, checksum, input, nonce, body)
         SELECT head.thread, e.seq, e.checksum, e.input, CASE WHEN e.seq = op.after + 1 THEN op.nonce END, e.body
         FROM jsonb_to_recordset(op.events) AS e (seq integer, checksum integer, input integer, body text);

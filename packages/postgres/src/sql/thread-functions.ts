@@ -52,7 +52,7 @@ DECLARE
   level bigint[];
   journals bigint[];
 BEGIN
-  IF current_setting('synchronous_commit') <> 'remote_apply' THEN
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
   SELECT h.* INTO head FROM cinch.heads h
