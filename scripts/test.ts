@@ -81,10 +81,22 @@ function removeOld(folder: string): void {
   }
 }
 
-/** Ends the Postgres server that the test processes have shared, if one of them has started it. */
+/** Ends the Postgres server that the test processes have shared, if one of them has started it. Until it is gone it writes to its folder. */
 function endServer(): void {
   const file = join(POSTGRES, "data/postmaster.pid");
-  if (existsSync(file)) process.kill(Number.parseInt(readFileSync(file, "utf8"), 10), "SIGQUIT");
+  if (!existsSync(file)) return;
+  const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 0; tries < 200 && wasThere(pid); tries++) Atomics.wait(asleep, 0, 0, 20);
+}
+
+/** Tells a server to stop at once. */
+function wasThere(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGQUIT");
+  } catch {
+    return false;
+  }
 }
 
 async function work(): Promise<void> {

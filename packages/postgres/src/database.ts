@@ -28,8 +28,8 @@ export class QueryFailed extends Error {
   }
 }
 
-/** Appends have their own connections, so that no slow read delays them. Together with the one for beats and drafts at most 8. */
-const POOLS = { append: 2, write: 1, read: 5 };
+/** Appends and beats have their own connections, so that nothing slow delays them. Together at most 8. */
+const POOLS = { append: 2, beat: 1, write: 1, read: 4 };
 export type Lane = keyof typeof POOLS;
 
 /** How long a caller waits for a server that is away. */
@@ -38,7 +38,7 @@ const CONNECT_MS = 5_000;
 /** A server that does not answer does not confirm the end of a connection either. */
 export const END_MS = 1_000;
 /** After so long without an answer, a connection counts as lost. A query that only takes long gets more time at each attempt. */
-const SILENT_MS = { append: 10_000, write: 5_000, read: 60_000 };
+const SILENT_MS = { append: 10_000, beat: 3_000, write: 10_000, read: 60_000 };
 const MAX_DOUBLINGS = 4;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
@@ -58,6 +58,7 @@ export class Database {
     this.schema = schema;
     this.#pools = {
       append: poolOf(url, POOLS.append),
+      beat: poolOf(url, POOLS.beat),
       write: poolOf(url, POOLS.write),
       read: poolOf(url, POOLS.read),
     };

@@ -100,7 +100,7 @@ export class LeaseHolder {
     try {
       const watched = [...this.#watches.keys()];
       const text = "SELECT no, beat, locked FROM cinch.beat($1, $2)";
-      const rows = await this.#database.once<HolderRow>("write", { text, values: [this.no, watched] });
+      const rows = await this.#database.once<HolderRow>("beat", { text, values: [this.no, watched] });
       this.#observe(rows, sentAt);
     } catch {
       // The next beat tries again. Meanwhile others may take over, which is what a beat that stands still is for.

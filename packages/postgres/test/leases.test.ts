@@ -93,4 +93,19 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     await driver.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "…" }]);
     await until("the notice of a draft", () => drafts > 0);
   });
+
+  test("a driver that deletes a large thread for seconds keeps its leases", async () => {
+    await using at = await driven();
+    const { store, driver, place } = at;
+    await driver.append("large", [created()], { afterSeq: 0 });
+    // The deletion waits for this lock.
+    const lock = place.query("BEGIN; LOCK TABLE cinch.blob_refs IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(6); COMMIT");
+    await pause(300);
+    const deletion = driver.deleteThread("large");
+    const statuses = new Set<string>();
+    for (const end = Date.now() + 5_000; Date.now() < end; await pause(100))
+      statuses.add((await store.lease("t")).status);
+    assert.deepEqual([...statuses], ["held"]);
+    await Promise.all([lock, deletion]);
+  });
 });
