@@ -1,3 +1,8 @@
+import { within } from "./database.ts";
+
+/** While the server is away, operations are not held back for longer. */
+export const BARRIER_MS = 1_000;
+
 /** By database and schema: the store objects of a process share one barrier. */
 const barriers = new Map<string, FollowBarrier>();
 
@@ -16,8 +21,9 @@ export class FollowBarrier {
 
   /** `reading` must not reject. */
   add(reading: Promise<void>): void {
-    this.#starting.add(reading);
-    reading.finally(() => this.#starting.delete(reading));
+    const bounded = within(BARRIER_MS, reading);
+    this.#starting.add(bounded);
+    bounded.finally(() => this.#starting.delete(bounded));
   }
 
   /** `undefined`: there is nothing to wait for. */

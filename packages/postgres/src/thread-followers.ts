@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
-import type { FollowBarrier } from "./follow-barrier.ts";
+import { BARRIER_MS, type FollowBarrier } from "./follow-barrier.ts";
 import { noticeKey, type Notice } from "./notice.ts";
 
 /** Two equal ones mean that the thread has not changed, except what this store object itself does to its lease and its draft. */
@@ -14,7 +14,8 @@ interface Followed {
   callbacks: Set<{ changed: (seq?: number) => void }>;
   /** As last read. `undefined`: not read yet. Null: there is no such thread. */
   state: State | null | undefined;
-  /** A notice that came before the first reading, or the reading failed: what it shows may be new to the followers. */
+  since: number;
+  /** A notice came before the first reading, or it failed or took long: what it shows may be new to the followers. */
   isUnsure: boolean;
 }
 
@@ -92,7 +93,13 @@ export class ThreadFollowers {
   }
 
   #add(threadId: string): Followed {
-    const followed: Followed = { threadId, callbacks: new Set(), state: undefined, isUnsure: false };
+    const followed: Followed = {
+      threadId,
+      callbacks: new Set(),
+      state: undefined,
+      since: performance.now(),
+      isUnsure: false,
+    };
     const key = noticeKey(threadId);
     this.#followed.set(threadId, followed);
     this.#byKey.set(key, (this.#byKey.get(key) ?? new Set()).add(followed));
@@ -126,7 +133,9 @@ export class ThreadFollowers {
   }
 
   #compare(followed: Followed, now: State | null): void {
-    const { state: before, isUnsure } = followed;
+    const { state: before, since } = followed;
+    const isLate = before === undefined && performance.now() - since > BARRIER_MS;
+    const isUnsure = followed.isUnsure || isLate;
     // A notice of a newer event may have come while the query ran.
     followed.state = now && before ? { ...now, seq: Math.max(now.seq, before.seq) } : now;
     followed.isUnsure = false;
