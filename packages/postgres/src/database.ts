@@ -38,7 +38,7 @@ const CONNECT_MS = 5_000;
 /** A server that does not answer does not confirm the end of a connection either. */
 export const END_MS = 1_000;
 /** After so long without an answer, a connection counts as lost. A query that only takes long gets more time at each attempt. */
-const SILENT_MS = { append: 10_000, beat: 3_000, write: 10_000, read: 60_000 };
+const SILENT_MS = { append: 10_000, beat: 1_500, write: 10_000, read: 60_000 };
 const MAX_DOUBLINGS = 4;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;

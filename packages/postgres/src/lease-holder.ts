@@ -1,15 +1,6 @@
 import type { Lease } from "@cinch/core/store";
 import type { Database } from "./database.ts";
-
-interface Watch {
-  beat: number;
-  /** Since when the beat has stood still, and since when the holder's lock was free as well. */
-  stillSince?: number;
-  freeSince?: number;
-  /** Until when that is known. */
-  until: number;
-  askedAt: number;
-}
+import { HolderWatch } from "./holder-watch.ts";
 
 interface HolderRow extends Record<string, unknown> {
   no: number;
@@ -19,14 +10,7 @@ interface HolderRow extends Record<string, unknown> {
 
 const BEAT_MS = 500;
 const WATCH_MS = 250;
-/** A holder is dead when its beat stood still for so long. */
-const STILL_MS = 3_000;
-/** The same, when its direct connection is closed as well. */
-const FREE_MS = 1_000;
-/** A longer pause between two beats of this process, or a slower answer, means that others could not beat either. */
-const GAP_MS = 1_000;
 const FORGET_MS = 15_000;
-const UNSEEN = -1;
 
 /**
  * Shows that this store object lives, and finds dead holders of leases. All by differences: no clock of another process or of the server is
@@ -35,7 +19,7 @@ const UNSEEN = -1;
 export class LeaseHolder {
   readonly no: number;
   readonly #database: Database;
-  readonly #watches = new Map<number, Watch>();
+  readonly #watches = new Map<number, HolderWatch>();
   /** Threads whose lease this store object has taken. Another process may have taken one of them meanwhile. */
   readonly #held = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -67,14 +51,15 @@ export class LeaseHolder {
     if (beat === null) return { epoch, status: "dead" };
     this.#watch(holder);
     const watch = this.#watches.get(holder);
-    return { epoch, status: watch?.beat === beat && isDead(watch) ? "dead" : "held" };
+    const isDead = watch?.beat === beat && watch.isDead(performance.now());
+    return { epoch, status: isDead ? "dead" : "held" };
   }
 
   /** The beats of dead holders, by number. A holder with another beat is alive. */
   dead(): Record<string, number> {
-    return Object.fromEntries(
-      [...this.#watches].filter(([, watch]) => isDead(watch)).map(([no, { beat }]) => [no, beat]),
-    );
+    const now = performance.now();
+    const dead = [...this.#watches].filter(([, watch]) => watch.isDead(now));
+    return Object.fromEntries(dead.map(([no, { beat = 0 }]) => [no, beat]));
   }
 
   async stop(): Promise<void> {
@@ -86,7 +71,7 @@ export class LeaseHolder {
   #watch(holder: number): void {
     const known = this.#watches.get(holder);
     if (known) known.askedAt = performance.now();
-    else this.#watches.set(holder, { beat: UNSEEN, until: 0, askedAt: performance.now() });
+    else this.#watches.set(holder, new HolderWatch(performance.now()));
     this.#start();
   }
 
@@ -116,36 +101,16 @@ export class LeaseHolder {
   }
 
   #observe(rows: readonly HolderRow[], sentAt: number): void {
-    const now = performance.now();
-    const isGap = sentAt - this.#answeredAt > GAP_MS || now - sentAt > GAP_MS;
-    this.#answeredAt = now;
+    const answeredAt = performance.now();
+    const observation = { sentAt, answeredAt, previousAt: this.#answeredAt };
+    this.#answeredAt = answeredAt;
     const found = new Map(rows.map((row) => [row.no, row]));
     for (const [no, watch] of this.#watches) {
       const row = found.get(no);
       // A holder that was asked about while the query ran is in no row of it.
       if (watch.askedAt > sentAt && !row) continue;
-      if (!row || now - watch.askedAt > FORGET_MS) this.#watches.delete(no);
-      else observe(watch, row, { sentAt, now, isGap });
+      if (!row || answeredAt - watch.askedAt > FORGET_MS) this.#watches.delete(no);
+      else watch.observe(row, observation);
     }
   }
-}
-
-function observe(
-  watch: Watch,
-  { beat, locked }: HolderRow,
-  { sentAt, now, isGap }: { sentAt: number; now: number; isGap: boolean },
-): void {
-  watch.until = sentAt;
-  if (beat !== watch.beat || isGap) {
-    watch.beat = beat;
-    watch.stillSince = now;
-    watch.freeSince = undefined;
-  }
-  if (locked !== false) watch.freeSince = undefined;
-  else watch.freeSince ??= now;
-}
-
-function isDead({ stillSince = Infinity, freeSince = Infinity, until }: Watch): boolean {
-  const isKnown = performance.now() - until <= 2 * GAP_MS;
-  return isKnown && (until - stillSince >= STILL_MS || until - freeSince >= FREE_MS);
 }
