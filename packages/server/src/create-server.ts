@@ -11,8 +11,10 @@ import { limitsOf } from "./limits.ts";
 import { printFailures } from "./observe/log-line.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { recordUnread } from "./observe/unread-requests.ts";
+import type { Page } from "./page.ts";
 import { RequestHandler } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
+import { routesWith } from "./routes/table.ts";
 import { Seats } from "./seats.ts";
 import { checkOptions, type ServerOptions } from "./server-options.ts";
 
@@ -50,11 +52,12 @@ export function createServer(options: ServerOptions): CinchServer {
     limits,
     models: options.models ?? [],
     mayAnswer: options.mayAnswer,
+    routes: routesWith(options.adapters ?? []),
     metrics,
     isDraining: () => draining !== undefined,
   };
   const { authenticate = everyCaller, log = printFailures } = options;
-  const handler = new RequestHandler({ parts, sites, authenticate, log });
+  const handler = new RequestHandler({ parts, sites, authenticate, log, page: pageOf(options) });
 
   async function fetch(request: Request): Promise<Response> {
     const answer = handler.handle(request);
@@ -111,6 +114,18 @@ export function createServer(options: ServerOptions): CinchServer {
   }
 
   return { fetch, node, listen, close };
+}
+
+/** Loads the page once. If that fails, the next request tries again. */
+function pageOf({ page = new Map() }: ServerOptions): () => Promise<Page> {
+  let loaded: Promise<Page> | undefined;
+  return () => {
+    loaded ??= Promise.resolve(typeof page === "function" ? page() : page).catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
 }
 
 /** Settles when the server has sent its last answer. Connections that clients keep for later are closed. */

@@ -1,6 +1,6 @@
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
-import { checkSite, type SiteRules } from "./access/site-check.ts";
+import { checkHost, checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
 import { draining, HttpError } from "./http/http-error.ts";
@@ -10,12 +10,12 @@ import { jsonBody } from "./http/read-body.ts";
 import { valid } from "./http/valid.ts";
 import type { WriteLog } from "./observe/log-line.ts";
 import { RequestRecord } from "./observe/request-record.ts";
+import { pageResponse, type Page } from "./page.ts";
 import { PROTOCOL } from "./protocol.ts";
 import { responseOf } from "./routes/at-seq.ts";
 import { LongWork } from "./routes/long-work.ts";
 import { checkRole } from "./routes/role.ts";
 import type { Route, RouteCall, ServerParts } from "./routes/route.ts";
-import { routeTable } from "./routes/table.ts";
 import { waited } from "./routes/waited.ts";
 import { PathId } from "./routes/wire-schemas.ts";
 
@@ -24,6 +24,7 @@ interface HandlerPorts {
   sites: SiteRules;
   authenticate: Authenticate;
   log: WriteLog;
+  page: () => Promise<Page>;
 }
 
 interface Match {
@@ -39,7 +40,7 @@ export class RequestHandler {
 
   constructor(ports: HandlerPorts) {
     this.#ports = ports;
-    for (const route of routeTable) this.#router.add(route.method, route.path, route);
+    for (const route of ports.parts.routes) this.#router.add(route.method, route.path, route);
   }
 
   newRecord(method: string): RequestRecord {
@@ -62,7 +63,11 @@ export class RequestHandler {
   }
 
   async #answer(request: Request, record: RequestRecord): Promise<Response> {
-    const { parts, sites } = this.#ports;
+    const { parts, sites, page } = this.#ports;
+    checkHost(request, sites);
+    // A link on any site may lead to the page: it holds nothing, and no site can look into it.
+    const file = isOfRoutes(request) ? null : pageResponse(await page(), request);
+    if (file) return file;
     checkSite(request, sites);
     if (request.method === "OPTIONS") return preflight();
     const path = pathOf(request);
@@ -150,8 +155,9 @@ const IdempotencyKey = z
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
 
 async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
-  const { bodyBytes: bytes, fileBytes, requestMs: ms } = parts.limits;
-  if (!route.takesFiles || !isMultipart(request)) return jsonBody(request, { bytes, ms });
+  const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;
+  if (!route.takesFiles || !isMultipart(request))
+    return jsonBody(request, { bytes: route.hasLargeBody ? fileBytes : bodyBytes, ms });
   const isRead = parts.callers.form(who);
   try {
     return await multipartBody(request, { bytes: fileBytes, ms });
@@ -166,6 +172,8 @@ const isStream = ({ headers }: Response): boolean => headers.get("content-type")
 async function bytesOf(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   return response.body && new Uint8Array(await response.arrayBuffer());
 }
+
+const isOfRoutes = (request: Request): boolean => pathOf(request).startsWith("/v1");
 
 /** The path below a prefix under which the server may be mounted. */
 function pathOf(request: Request): string {

@@ -34,7 +34,7 @@ export async function serving({ model, tools = {}, harness: config, ...options }
     ...config,
   });
   await harness.init();
-  const server = createServer({ harness, ...options });
+  const server = createServer({ harness, adapters: ["ai-sdk", "ag-ui"], ...options });
   const { url, port } = await server.listen();
   const at = new Remote(port);
   return {
