@@ -16,7 +16,7 @@ interface StreamPorts {
   /** What streams is asked for often. */
   isBusy(): boolean;
   /** A new connection begins: what it sends follows on `since`. */
-  connected(): void;
+  connected(): unknown;
   /** Throws for an event that does not follow on the last one. */
   take(event: unknown): void;
   /** The server refuses the stream for good. */
