@@ -24,7 +24,7 @@ interface Manifest {
   version: string;
   bin?: Record<string, string>;
   exports?: Record<string, Record<string, string>>;
-  dependencies: Record<string, string>;
+  dependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
   engines: { node: string };
 }
@@ -75,7 +75,7 @@ export async function install(built: string, into: string): Promise<void> {
     const unpacked = join(into, "unpacked", tarball);
     mkdirSync(unpacked, { recursive: true });
     await run("tar", ["-xzf", join(into, tarball), "-C", unpacked]);
-    const { name, bin = {}, dependencies } = manifestOf(join(unpacked, "package"));
+    const { name, bin = {}, dependencies = {} } = manifestOf(join(unpacked, "package"));
     const place = join(into, "node_modules", name);
     cpSync(join(unpacked, "package"), place, { recursive: true });
     for (const other of Object.keys(dependencies).filter((one) => !one.startsWith("@cinch/")))

@@ -31,7 +31,9 @@ describe("cinch serve", { concurrency: 3 }, () => {
     await served.say(id, "what is 3*7?");
     assert.equal((await served.get(`/v1/threads/${id}/settled`)).status, 200);
     assert.match(await (await served.get(`/v1/threads/${id}/listMessages`)).text(), /3\*7 = 21/);
-    assert.match(await (await served.as("").get("/")).text(), /Cinch/);
+    const page = await served.as("").get("/");
+    assert.deepEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
+    assert.match(await page.text(), /<title>Cinch<\/title>/);
     served.running.child.kill("SIGTERM");
     const { code, stdout, stderr } = await served.running.finished;
     assert.equal(code, 0);
