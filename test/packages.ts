@@ -9,6 +9,7 @@ export const root = join(import.meta.dirname, "..");
 export const folders = [
   "packages/core",
   "packages/sqlite",
+  "packages/postgres",
   "packages/workspace",
   "packages/memory",
   "packages/server",

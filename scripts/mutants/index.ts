@@ -21,6 +21,7 @@ import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
 import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
+import { postgres } from "./postgres.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
 import { terminalApp } from "./terminal-app.ts";
@@ -34,6 +35,7 @@ import { walls } from "./walls.ts";
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
   ...store,
+  ...postgres,
   ...search,
   ...folded,
   ...permissions,

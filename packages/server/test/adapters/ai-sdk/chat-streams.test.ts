@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createServer } from "@cinch/server";
+import { call, hang, inTurn, say, script } from "@cinch/testkit";
+import { defineTool } from "@cinch/core";
+import * as z from "zod";
+import { serving } from "../../serving.ts";
+import { CLIENTS, textOfMessage, until, type AnyMessage } from "./chat-client.ts";
+
+for (const { version, chat } of CLIENTS) {
+  test(`useChat of ai ${version}: a server that closes in mid-stream is an error, and the next one resumes the turn`, async () => {
+    await using at = await serving({ model: script(hang("Half an answer")) });
+    const first = createServer({ harness: at.harness, adapters: ["ai-sdk"] });
+    const { url } = await first.listen();
+    const client = chat({ url, id: "c" });
+    const sent = client.sendMessage({ text: "go" });
+    await until(() => client.messages.length === 2 && textOfMessage(client.messages[1]!) === "Half an answer");
+    await first.close();
+    await sent;
+    assert.equal(client.status, "error");
+    assert.match(client.error!.message, /Resume/);
+
+    const again = chat({ url: at.url, id: "c", messages: client.messages });
+    const resumed = again.resumeStream();
+    await until(() => again.status === "streaming");
+    assert.deepEqual(again.messages.map(textOfMessage), ["go", "Half an answer"]);
+    await at.at.post("/v1/chat/c/stop");
+    await resumed;
+  });
+
+  test(`useChat of ai ${version}: a message that steers the turn is shown in it`, async () => {
+    const steered = Promise.withResolvers<void>();
+    const wait = defineTool({
+      description: "Waits",
+      input: z.object({}),
+      execute: () => steered.promise.then(() => "ok"),
+    });
+    await using at = await serving({ model: script(call("wait"), say("As you like.")), tools: { wait } });
+    const client = chat({ url: at.url, id: "c" });
+    const sent = client.sendMessage({ text: "go" });
+    await until(() => client.messages.length === 2);
+    await at.at.post("/v1/threads/c/steer", { content: "Be quick" });
+    steered.resolve();
+    await sent;
+    const part = client.messages[1]!.parts.find(({ type }) => /steering/.test(type))!;
+    assert.equal(part.type, version === 7 ? "steering-message" : "data-steering");
+    assert.deepEqual(part[version === 7 ? "parts" : "data"], [{ type: "text", text: "Be quick" }]);
+    assert.equal(textOfMessage(client.messages[1]!), "As you like.");
+  });
+
+  test(`useChat of ai ${version}: an answer that the model begins again is shown once, from version 7 on`, async () => {
+    const broken = Object.assign(new Error("overloaded"), { statusCode: 529, isRetryable: true });
+    const breaks = async function* () {
+      yield { type: "text-start" as const, id: "t" };
+      yield { type: "text-delta" as const, id: "t", delta: "Wrong " };
+      throw broken;
+    };
+    await using at = await serving({ model: script(inTurn(breaks, say("Right."))) });
+    const client = chat({ url: at.url, id: "c" });
+    await client.sendMessage({ text: "go" });
+    assert.equal(client.status, "ready");
+    assert.equal(textOfMessage(client.messages[1]!), version === 7 ? "Right." : "Wrong Right.");
+    const stored = await at.at.json<AnyMessage[]>(`/v1/chat/c/messages?v=${version}`);
+    assert.equal(textOfMessage(stored[1]!), "Right.");
+  });
+
+  test(`useChat of ai ${version}: a conversation longer than the limit of a body can still be posted`, async () => {
+    await using at = await serving({ model: script(say("One."), say("Two.")), limits: { bodyBytes: 20_000 } });
+    const client = chat({ url: at.url, id: "c" });
+    await client.sendMessage({ text: "go" });
+    client.messages = [...Array.from({ length: 50 }, (_, old) => longMessage(`old-${old}`)), ...client.messages];
+    await client.sendMessage({ text: "more" });
+    assert.equal(client.error, undefined);
+    assert.equal(textOfMessage(client.messages.at(-1)!), "Two.");
+    const stored = await at.at.json<AnyMessage[]>("/v1/chat/c/messages");
+    assert.deepEqual(stored.map(textOfMessage), ["go", "One.", "more", "Two."]);
+  });
+}
+
+const longMessage = (id: string): AnyMessage => ({
+  id,
+  role: "assistant",
+  parts: [{ type: "text", text: "word ".repeat(200), state: "done" }],
+});
