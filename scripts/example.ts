@@ -22,6 +22,7 @@ const ORDER = [
   "slack-bot",
   "express",
   "hono",
+  "use-chat",
 ];
 
 interface Example {

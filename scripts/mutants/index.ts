@@ -1,3 +1,4 @@
+import { adapters } from "./adapters.ts";
 import { agentPaths } from "./agent-paths.ts";
 import { commandLine } from "./command-line.ts";
 import { composerCommands } from "./composer-commands.ts";
@@ -51,6 +52,7 @@ export const mutants: readonly Mutant[] = [
   ...files,
   ...walls,
   ...patterns,
+  ...adapters,
   ...agentPaths,
   ...delegation,
   ...terminalText,

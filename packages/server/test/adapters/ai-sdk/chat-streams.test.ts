@@ -82,3 +82,21 @@ const longMessage = (id: string): AnyMessage => ({
   role: "assistant",
   parts: [{ type: "text", text: "word ".repeat(200), state: "done" }],
 });
+
+test("an answer that streams is not kept for an Idempotency-Key: the client gets it while it is written", async () => {
+  await using at = await serving({ model: script(hang("Half an answer")) });
+  const message = { id: "m1", role: "user", parts: [{ type: "text", text: "go" }] };
+  const body = JSON.stringify({ id: "c", messages: [message] });
+  const headers = { "content-type": "application/json", "idempotency-key": "k" };
+  for (const _ of [1, 2]) {
+    const stop = new AbortController();
+    const response = await fetch(`${at.url}/v1/chat`, { method: "POST", headers, body, signal: stop.signal });
+    let text = "";
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes("Half an answer")) break;
+    }
+    stop.abort();
+  }
+  assert.equal((await at.at.json<AnyMessage[]>("/v1/chat/c/messages")).filter(({ role }) => role === "user").length, 1);
+});
