@@ -57,7 +57,7 @@ export const adapters: Mutant[] = [
       file: "adapters/turn-phase.ts",
       find: 'if (isDeclined || phases.length === 0 || phases.includes("open")) return false;',
       replace: "if (isDeclined || phases.length === 0) return false;",
-      tests: [...CHUNKS, ...AG_UI],
+      tests: [test("turn-phase")],
     },
     {
       attacks: "AG-UI: a run ends while a step is open",
