@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
+import { builtPage } from "../apps/web/build/built-page.ts";
 
 /**
  * Runs after `tsc -b`, and bundles what is loaded at a start into one file for each package. A start mostly opens files, so one file loads
@@ -52,6 +53,9 @@ await bundle({
   outfile: "packages/sqlite/dist/worker.cjs",
   format: "cjs",
 });
+
+mkdirSync(join(root, "apps/web/dist/built"), { recursive: true });
+for (const [name, bytes] of await builtPage()) writeFileSync(join(root, "apps/web/dist/built", name), bytes);
 
 async function bundleTogether(folder: string, entries: readonly string[]): Promise<void> {
   const resolveDir = join(root, folder, "src");

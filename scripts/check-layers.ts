@@ -5,13 +5,23 @@ import process from "node:process";
 const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/core": { imports: [], node: false },
   "packages/sqlite": { imports: ["@cinch/core"], node: true },
+  "packages/postgres": { imports: ["@cinch/core"], node: true },
   "packages/workspace": { imports: ["@cinch/core"], node: true },
   "packages/memory": { imports: ["@cinch/core"], node: true },
   "packages/server": { imports: ["@cinch/core"], node: true },
   "packages/client": { imports: ["@cinch/core"], node: false },
   "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/workspace"], node: true },
+  "apps/web": { imports: ["@cinch/client", "@cinch/core"], node: true },
   "apps/cli": {
-    imports: ["@cinch/core", "@cinch/memory", "@cinch/server", "@cinch/sqlite", "@cinch/testkit", "@cinch/workspace"],
+    imports: [
+      "@cinch/core",
+      "@cinch/memory",
+      "@cinch/server",
+      "@cinch/sqlite",
+      "@cinch/testkit",
+      "@cinch/web",
+      "@cinch/workspace",
+    ],
     node: true,
   },
 };

@@ -22,6 +22,7 @@ const ORDER = [
   "slack-bot",
   "express",
   "hono",
+  "approve-afar",
   "use-chat",
 ];
 

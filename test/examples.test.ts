@@ -96,6 +96,11 @@ const expected: Record<string, RegExp[]> = {
     /^#shop t1 bot, to ada only: .*answered already/m,
     /^\(refunded: 17\)$/m,
   ],
+  "approve-afar": [
+    /^"Release" waits: deploy \{"build":42\} \(approve or decline\)$/m,
+    /^ann approved it, and the thread is idle$/m,
+    /^Build 42 is live\.$/m,
+  ],
   "own-store": [
     /^\(closed; \d+ lines in the file\)\nuser: Hello\nassistant: Hello to you\.\nuser: And again$/m,
     /^▶ a file of JSON lines keeps what a store promises$/m,

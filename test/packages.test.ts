@@ -42,7 +42,9 @@ describe("the installed packages", { concurrency: false }, () => {
     // The project of a user beside the packages, with its own dependencies.
     mkdirSync(app);
     writeFileSync(join(app, "package.json"), '{ "type": "module" }');
-    for (const name of ["zod", "@ai-sdk/anthropic", "@types/node"]) {
+    const used = ["zod", "@ai-sdk/anthropic", "@types/node", "react", "@types/react"];
+    const mounted = ["express", "@types/express", "hono", "@hono/node-server"];
+    for (const name of [...used, ...mounted]) {
       mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name));
     }
@@ -62,10 +64,12 @@ describe("the installed packages", { concurrency: false }, () => {
       );
       assert.ok(files.length > 2, `${name} has an entry point`);
       assert.equal(readFileSync(join(place, "LICENSE"), "utf8"), readFileSync(join(root, "LICENSE"), "utf8"));
-      assert.deepEqual(engines, { node: ">=24" });
+      // The client runs in browsers, too, and needs nothing that is newer.
+      assert.deepEqual(engines, { node: name === "@cinch/client" ? ">=20" : ">=24" });
       const odd = globSync("**/*", { cwd: place, exclude: ["node_modules"] }).filter(
         (file) =>
-          statSync(join(place, file)).isFile() && !/\.(c?js|d\.ts)$|^(LICENSE|README\.md|package\.json)$/.test(file),
+          statSync(join(place, file)).isFile() &&
+          !/\.(c?js|d\.ts)$|^(LICENSE|README\.md|package\.json)$|^dist\/built\//.test(file),
       );
       assert.deepEqual(odd, [], name);
     }
@@ -100,6 +104,7 @@ describe("the installed packages", { concurrency: false }, () => {
         noUncheckedIndexedAccess: true,
         module: "nodenext",
         target: "es2024",
+        jsx: "react-jsx",
         lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext"],
         types: ["node"],
         rewriteRelativeImportExtensions: true,

@@ -9,10 +9,13 @@ export const root = join(import.meta.dirname, "..");
 export const folders = [
   "packages/core",
   "packages/sqlite",
+  "packages/postgres",
   "packages/workspace",
   "packages/memory",
   "packages/server",
+  "packages/client",
   "packages/testkit",
+  "apps/web",
   "apps/cli",
 ];
 

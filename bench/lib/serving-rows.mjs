@@ -61,9 +61,9 @@ export const servingRows = [
   }),
   row("500 clients return after kill -9", "serve-restart", {
     parameters: { streams: 500 },
-    judge: ({ currentMs, startMs }) => [
+    judge: ({ currentMs, startMs, cpuMs }) => [
       atMost(currentMs / 1_000, 3, " s", "all current after "),
-      line(`the server starts in ${show(startMs / 1_000)} s`, "", undefined),
+      line(`CPU ${show(cpuMs)} ms; the server starts in ${show(startMs / 1_000)} s`, "", undefined),
     ],
   }),
   row("snapshot of 5,000 messages, results of 20 kB", "serve-snapshot", {
@@ -75,9 +75,13 @@ export const servingRows = [
     ],
   }),
   row("steer, over the in-process one", "serve-steer", {
-    judge: ({ moreMs, inProcessMs, remoteMs }) => [
+    judge: ({ moreMs, moreCpuMs, inProcessMs, remoteMs }) => [
       atMost(moreMs, 1, " ms more"),
-      line(`${show(remoteMs)} ms, in the process ${show(inProcessMs)} ms (medians)`, "", undefined),
+      line(
+        `${show(remoteMs)} ms, in the process ${show(inProcessMs)} ms (medians); ${show(moreCpuMs)} ms more CPU of the server`,
+        "",
+        undefined,
+      ),
     ],
   }),
 ];

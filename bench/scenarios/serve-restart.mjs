@@ -17,16 +17,22 @@ export default async function serveRestart({ streams, folder }) {
   const listening = performance.now();
   await all;
   const done = performance.now();
+  const cpuMs = await second.cpuMs();
   second.kill();
   watching.close();
-  return { currentMs: done - listening, startMs: listening - from };
+  return { currentMs: done - listening, startMs: listening - from, cpuMs };
 }
 
 /** Settles when it listens. */
 function serverProcess(options) {
   const child = fork(SERVER, [JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const cpuMs = () =>
+    new Promise((resolve) => {
+      child.once("message", (message) => resolve(message.cpuMs));
+      child.send("cpu");
+    });
   return new Promise((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
-    child.once("message", (message) => resolve({ ...message, kill: () => child.kill("SIGKILL") }));
+    child.once("message", (message) => resolve({ ...message, cpuMs, kill: () => child.kill("SIGKILL") }));
   });
 }

@@ -1,7 +1,7 @@
 /** How much longer a command takes over HTTP, from another process, than in this one. By turns, on one running turn. */
 import { median } from "../lib/numbers.mjs";
 import { clients } from "../lib/serving/clients.mjs";
-import { served, textModel } from "../lib/serving/served.mjs";
+import { cpuMicros, served, textModel } from "../lib/serving/served.mjs";
 
 const ROUNDS = 20;
 const EACH = 20;
@@ -17,13 +17,17 @@ export default async function serveSteer({ folder }) {
   await posts();
   const inProcess = [];
   const remote = [];
+  let moreCpu = 0;
   for (let round = 0; round < ROUNDS; round++) {
+    const from = cpuMicros();
     for (let n = 0; n < EACH; n++) inProcess.push(await timed(() => session.steer({ content: "left" })));
+    const between = cpuMicros();
     remote.push((await posts()).p50Ms);
+    moreCpu += cpuMicros() - between - (between - from);
   }
   steering.close();
   const [inProcessMs, remoteMs] = [median(inProcess), median(remote)];
-  return { inProcessMs, remoteMs, moreMs: remoteMs - inProcessMs };
+  return { inProcessMs, remoteMs, moreMs: remoteMs - inProcessMs, moreCpuMs: moreCpu / 1_000 / ROUNDS / EACH };
 }
 
 async function timed(work) {

@@ -1,5 +1,6 @@
 import { adapters } from "./adapters.ts";
 import { agentPaths } from "./agent-paths.ts";
+import { client } from "./client.ts";
 import { commandLine } from "./command-line.ts";
 import { composerCommands } from "./composer-commands.ts";
 import { conversation } from "./conversation.ts";
@@ -21,6 +22,7 @@ import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
 import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
+import { postgres } from "./postgres.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
 import { terminalApp } from "./terminal-app.ts";
@@ -34,6 +36,7 @@ import { walls } from "./walls.ts";
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
   ...store,
+  ...postgres,
   ...search,
   ...folded,
   ...permissions,
@@ -43,6 +46,7 @@ export const mutants: readonly Mutant[] = [
   ...seats,
   ...remotePeople,
   ...serving,
+  ...client,
   ...operations,
   ...limits,
   ...conversation,

@@ -25,6 +25,13 @@ const ofServer = inPackage("packages/server", [
     tests: ["observe/log"],
   },
   {
+    attacks: "log: what Node refuses by itself is not in it",
+    file: "observe/unread-requests.ts",
+    find: "if (refusal) newRecord()",
+    replace: "if (refusal?.status === 0) newRecord()",
+    tests: ["observe/log"],
+  },
+  {
     attacks: "metrics: a caller that may only read gets them",
     file: "routes/metrics-route.ts",
     find: 'may: "manage"',
@@ -55,8 +62,8 @@ const ofServer = inPackage("packages/server", [
   {
     attacks: "access: a caller that loses access while it waits gets its answer",
     file: "request-handler.ts",
-    find: "return whileAllowed(work(), who);",
-    replace: "return work();",
+    find: "? whileAllowed(answer, who) : answer",
+    replace: "? answer : answer",
     tests: ["access/access"],
   },
   {

@@ -129,6 +129,13 @@ export const serving = inPackage("packages/server", [
     tests: ["access/streams"],
   },
   {
+    attacks: "access: a caller may have any number of forms held in memory",
+    file: "access/caller-limits.ts",
+    find: "if (use[what] >= most) throw",
+    replace: 'if (what === "streams" && use[what] >= most) throw',
+    tests: ["access/streams"],
+  },
+  {
     attacks: "mounting: a command whose body was read before is run without it",
     file: "http/read-body.ts",
     find: "if (done && length === 0) refuseRead(request);",
@@ -152,8 +159,8 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "streams: a watcher that joins gets again what is collected for the others",
     file: "feeds/feed.ts",
-    find: "if (this.#isTooLong(events)) return this.resync();\n    this.#seal();",
-    replace: "if (this.#isTooLong(events)) return this.resync();",
+    find: "if (isLong) return this.resync();\n    this.#seal();",
+    replace: "if (isLong) return this.resync();",
     tests: ["feeds/random-joins", "feeds/joining"],
   },
   {

@@ -8,6 +8,13 @@ const KEYS = ["setup/keys"];
 /** Configuration, trust and keys of the command line. */
 export const setup: Mutant[] = inPackage("apps/cli", [
   {
+    attacks: "memory: the built-in model observes, and replaces messages by nonsense",
+    file: "setup/project-memory.ts",
+    find: 'view.modelId === "offline" ? atRest : memory.plan(view)',
+    replace: "atRest.cut ?? memory.plan(view)",
+    tests: PROJECT,
+  },
+  {
     attacks: "configuration: a rule of a project allows",
     file: "setup/config/narrowed-config.ts",
     find: 'rule.policy !== "allow"),',

@@ -1,10 +1,10 @@
+import { nearest } from "@cinch/core/nearest";
 import { parseArgs } from "node:util";
 import type { AnswerOptions, AppOptions, CliCommand, RunOptions, ServeOptions } from "./cli-command.ts";
 import { COMMANDS, commandNames, isFormat, isShell, OPTIONS, subcommandsOf } from "./command-table.ts";
 import type { CommandSpec, OptionName } from "./command-table.ts";
 import { UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
-import { nearestName } from "./nearest-name.ts";
 import type { ProjectFlags } from "./setup/project.ts";
 
 type Values = ReturnType<typeof parse>["values"];
@@ -44,7 +44,7 @@ function parse(args: readonly string[]) {
 }
 
 function unknownOption(name: string): string {
-  const meant = nearestName(name, Object.keys(OPTIONS));
+  const meant = nearest(name, Object.keys(OPTIONS));
   return `There is no option "${name}".${meant ? ` Perhaps you meant: --${meant}` : ""}`;
 }
 
@@ -53,14 +53,14 @@ function specOf(first: string, second: string | undefined): CommandSpec {
   if (subcommands.length === 0) {
     const spec = COMMANDS.find(({ name }) => name === first);
     if (spec && first !== "") return spec;
-    const meant = nearestName(first, commandNames());
+    const meant = nearest(first, commandNames());
     const perhaps = meant ? `Perhaps you meant: ${cinch} ${meant}. ` : "";
     throw new UsageError(`There is no command "${first}". ${perhaps}To send it to a model: ${cinch} run "${first}"`);
   }
   // `cinch threads` lists them.
   const spec = COMMANDS.find(({ name }) => name === `${first} ${second ?? subcommands[0]}`);
   if (spec) return spec;
-  const meant = nearestName(second!, subcommands);
+  const meant = nearest(second!, subcommands);
   const perhaps = meant ? `Perhaps you meant: ${cinch} ${first} ${meant}` : `There are: ${subcommands.join(", ")}.`;
   throw new UsageError(`There is no command "${first} ${second}". ${perhaps}`);
 }

@@ -13,27 +13,30 @@ interface Answer {
  * whatever the server has meanwhile. Two answers to "the oldest question" go to two questions.
  */
 export class AnswerBinding {
-  readonly #inFlight = new Set<string>();
+  /** What is answered stays here: the display may show a subagent's question for a moment longer. */
+  readonly #answered = new Set<string>();
 
   /** `send` gets the answer with its question. Who answers is the caller, as the server knows it. */
   async send(
-    { by: _, ...answer }: Answer,
+    given: Answer,
     questions: Readonly<Record<string, Question>>,
     send: (bound: object) => Promise<void>,
   ): Promise<void> {
+    const { by: _, ...answer } = given;
     const { toolCallId, threadId } = answer;
     const shown = Object.values(questions)
       .filter((one) => (toolCallId ?? one.toolCallId) === one.toolCallId && (threadId ?? one.threadId) === one.threadId)
       .toSorted((a, b) => a.at - b.at || a.seq - b.seq);
-    const question = shown.find((one) => !this.#inFlight.has(keyOf(one)));
+    const question = shown.find((one) => !this.#answered.has(keyOf(one)));
     if (!question) return send(shown[0] ? { ...answer, ...nothing(shown[0]) } : answer);
     const key = keyOf(question);
-    this.#inFlight.add(key);
+    this.#answered.add(key);
     const { toolCallId: callId, threadId: at } = question;
     try {
       await send({ ...proofOf(question), ...answer, toolCallId: callId, threadId: at });
-    } finally {
-      this.#inFlight.delete(key);
+    } catch (error) {
+      this.#answered.delete(key);
+      throw error;
     }
   }
 }

@@ -1,19 +1,12 @@
-import type {
-  Harness,
-  StateValues,
-  ThreadApproval,
-  ThreadListChange,
-  ThreadRecord,
-  ThreadSuspension,
-} from "@cinch/core";
-import { ThreadChanges } from "@cinch/core/remote";
-import { EventLine } from "./event-line.ts";
+import type { Harness, StateValues, ThreadApproval, ThreadListChange, ThreadSuspension } from "@cinch/core";
 import { RemoteSession, type RemotePorts, type ServerInfo } from "./remote-session.ts";
+import { RemoteThreadList } from "./remote-thread-list.ts";
 import { Wire, type ConnectOptions } from "./wire.ts";
 
 /** A server, with the methods of a harness. Those for a thread are those of a default session. */
 export class Client<Values = StateValues> extends RemoteSession<Values> {
   readonly #wire: Wire;
+  readonly #list: RemoteThreadList;
   readonly #ports: RemotePorts;
   #info: ServerInfo | undefined;
   #ready: Promise<ServerInfo> | undefined;
@@ -24,6 +17,7 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
     super(ports);
     this.#ports = ports;
     this.#wire = wire;
+    this.#list = new RemoteThreadList(wire);
   }
 
   /** What the server says of itself and of this caller. Rejects if it can't be reached, or has another protocol. */
@@ -63,33 +57,7 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
   /** The changes of the list of threads from now on. After a reconnect, all threads of the list count as changed. */
   async followThreads(): Promise<AsyncIterableIterator<ThreadListChange>> {
     await this.init();
-    const changes: ThreadChanges = new ThreadChanges(() => line.close());
-    let known: Set<string> | undefined;
-    const list = async () => {
-      const { value } = await this.#wire.call<ThreadRecord[]>({ path: "/threads", query: { limit: 500 } });
-      const now = new Set(value.map(({ id }) => id));
-      const before = known;
-      known = now;
-      if (!before) return;
-      for (const thread of value) changes.push({ kind: "changed", thread });
-      for (const threadId of before) if (!now.has(threadId)) changes.push({ kind: "deleted", threadId });
-    };
-    let line!: EventLine;
-    await new Promise<void>((resolve, reject) => {
-      const failed = (error: unknown) => {
-        changes.end();
-        reject(error as Error);
-      };
-      line = new EventLine(this.#wire, {
-        path: "/events",
-        since: () => undefined,
-        isBusy: () => false,
-        connected: () => void list().then(resolve, failed),
-        take: (change) => changes.push(change as ThreadListChange),
-        refused: failed,
-      });
-    });
-    return changes;
+    return this.#list.follow();
   }
 
   /** What is pending rejects with `CLOSED`. On the server everything continues. */

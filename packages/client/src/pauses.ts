@@ -28,7 +28,7 @@ export class Pauses {
   }
 
   readonly end = (): void => {
-    for (const end of [...this.#waiting]) end();
+    for (const end of this.#waiting) end();
   };
 
   close(): void {

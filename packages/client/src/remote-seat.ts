@@ -71,7 +71,8 @@ export class RemoteSeat {
   }
 
   #deliver(event: HarnessEvent): void {
-    for (const listener of [...this.listeners]) listener.push(event);
+    // A copy: a subscriber that a listener adds during this event does not get the event.
+    for (const listener of Array.from(this.listeners)) listener.push(event);
   }
 
   async select(): Promise<ThreadRecord> {

@@ -14,7 +14,7 @@ import { AnswerBinding } from "./answer-binding.ts";
 import { EventListener } from "./event-listener.ts";
 import { pathOf, RemoteSeat } from "./remote-seat.ts";
 import type { ThreadSettings } from "./remote-thread.ts";
-import { fileOf, type Wire } from "./wire.ts";
+import { readThreadFile, type Wire } from "./wire.ts";
 import { wireInput } from "./wire-input.ts";
 
 /** A mode without its model and instructions, which stay on the server. */
@@ -229,7 +229,7 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
 
   readBlob({ hash }: { hash: string }): Promise<ThreadFile | null> {
     const path = `/blobs/${encodeURIComponent(hash)}`;
-    return this.#seat.at((threadId) => fileOf(this.#ports.wire, pathOf(threadId) + path));
+    return this.#seat.at((threadId) => readThreadFile(this.#ports.wire, pathOf(threadId) + path));
   }
 
   // Seat

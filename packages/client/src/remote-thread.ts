@@ -1,6 +1,6 @@
 import type { HarnessDisplayState, HarnessEvent, Rule } from "@cinch/core";
 import { durableDisplay, newDisplayState, reduceDisplay, type CinchError } from "@cinch/core/remote";
-import { EventLine } from "./event-line.ts";
+import { EventStream } from "./event-stream.ts";
 import type { Wire } from "./wire.ts";
 
 /** A subscriber that is further behind gets the display instead. */
@@ -34,7 +34,7 @@ export class RemoteThread {
   readonly #wire: Wire;
   readonly #path: string;
   readonly #ports: ThreadPorts;
-  readonly #line: EventLine;
+  readonly #stream: EventStream;
   #opening!: { resolve(): void; reject(error: unknown): void };
   readonly #waiting = new Set<() => void>();
   #tick: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +50,7 @@ export class RemoteThread {
     this.#wire = wire;
     this.#path = `/threads/${encodeURIComponent(id)}`;
     this.opened = new Promise((resolve, reject) => (this.#opening = { resolve, reject }));
-    this.#line = new EventLine(wire, {
+    this.#stream = new EventStream(wire, {
       path: `${this.#path}/events`,
       since: () => (this.settings ? this.display.seq : undefined),
       isBusy: () => this.display.isRunning,
@@ -99,7 +99,7 @@ export class RemoteThread {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#tick);
-    this.#line.close();
+    this.#stream.close();
     this.#wake();
   }
 
@@ -108,7 +108,7 @@ export class RemoteThread {
     return { type: "resync", threadId, at: Date.now(), seq: displayState.seq, displayState };
   }
 
-  /** The server says again what streams, so what was there before the line was cut is removed. */
+  /** The server says again what streams, so what was there before the stream was cut is removed. */
   #connected(): void {
     this.#held = [];
     if (!this.settings || this.display.status === "idle") return;
@@ -138,7 +138,7 @@ export class RemoteThread {
 
   /**
    * Events can't be removed from a fold: after a rewind of something that is shown, only the `resync` that follows has the display. Until
-   * it comes, the display stays as it was; if the line is cut before, so does the place from which the next one continues.
+   * it comes, the display stays as it was; if the stream is cut before, so does the place from which the next one continues.
    */
   #isHeld(event: WireEvent): boolean {
     if (event.type === "resync") return false;

@@ -72,7 +72,7 @@ export class Wire {
       try {
         return await this.attempt(encoded, read);
       } catch (error) {
-        if (!isTemporary(error)) throw error;
+        if (!mayRetry(error)) throw error;
       }
       await this.pauses.before(tries);
     }
@@ -171,7 +171,7 @@ const TEMPORARY = new Set([408, 429, 502, 503, 504]);
 const statuses = new WeakMap<object, number>();
 
 /** The same request may succeed later. */
-export const isTemporary = (error: unknown): boolean =>
+export const mayRetry = (error: unknown): boolean =>
   !(error instanceof CinchError) || TEMPORARY.has(statuses.get(error) ?? 0);
 
 async function errorOf(response: Response): Promise<CinchError> {
@@ -190,7 +190,7 @@ async function answerOf<T>(response: Response): Promise<WireAnswer<T>> {
 }
 
 /** `null`: the thread has no such file. */
-export async function fileOf(wire: Wire, path: string): Promise<ThreadFile | null> {
+export async function readThreadFile(wire: Wire, path: string): Promise<ThreadFile | null> {
   try {
     return await wire.repeated({ path }, async (response) => {
       const { headers } = response;

@@ -162,10 +162,13 @@ export class Session<Values = StateValues> {
     return (await this.#query(async (thread) => ({ rest: settled(thread) }))).rest;
   }
 
-  /** What became of an input: settles as `sendMessage` does, also after a restart and in another process. */
-  async resultOf(input: { inputId: string }): Promise<TurnResult> {
-    const { inputId } = optionsOf("resultOf", input);
-    return (await this.#query((thread) => resultOfInput(thread, inputId))).turn;
+  /**
+   * What became of an input: settles as `sendMessage` does, also after a restart and in another process. When `signal` is aborted, it
+   * rejects with the reason, and the turn continues.
+   */
+  async resultOf(input: { inputId: string; signal?: AbortSignal }): Promise<TurnResult> {
+    const asked = optionsOf("resultOf", input);
+    return (await this.#query((thread) => resultOfInput(thread, asked))).turn;
   }
 
   /** Where the tokens of the next prompt go, and what it leaves out. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, type HarnessEvent, type Memory } from "@cinch/core";
+import { Agent, Harness, newDisplayState, reduceDisplay, type HarnessEvent, type Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { fail, hang } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
@@ -232,6 +232,20 @@ test("the display shows how far the memory is", async () => {
   const { omProgress } = simulation.harness.getDisplayState();
   assert.equal(omProgress?.messageLimit, 4_000);
   assert.ok(omProgress.messageTokens > 0);
+});
+
+test("a subscriber that returns learns how far the memory is, and shows the same display", async () => {
+  await using simulation = await simulated(worker(8), { memory: observationalMemory(SMALL) });
+  const { harness } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  const got: HarnessEvent[] = [];
+  const off = harness.subscribe((event) => got.push(event), { since: 0 });
+  await harness.renameThread({ title: "Seen" });
+  while (!got.some(({ type }) => type === "thread_renamed")) await new Promise((resolve) => setTimeout(resolve, 1));
+  off();
+  const shown = got.reduce(reduceDisplay, newDisplayState(harness.getCurrentThreadId()));
+  assert.ok(shown.omProgress);
+  assert.deepEqual(shown.omProgress, harness.getDisplayState().omProgress);
 });
 
 test("an unknown option is refused, with the known ones", () => {

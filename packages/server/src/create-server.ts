@@ -10,6 +10,8 @@ import { Feeds } from "./feeds/feeds.ts";
 import { limitsOf } from "./limits.ts";
 import { printFailures } from "./observe/log-line.ts";
 import { Metrics } from "./observe/metrics.ts";
+import { recordUnread } from "./observe/unread-requests.ts";
+import type { Page } from "./page.ts";
 import { RequestHandler } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
 import { routesWith } from "./routes/table.ts";
@@ -55,7 +57,7 @@ export function createServer(options: ServerOptions): CinchServer {
     isDraining: () => draining !== undefined,
   };
   const { authenticate = everyCaller, log = printFailures } = options;
-  const handler = new RequestHandler({ parts, sites, authenticate, log });
+  const handler = new RequestHandler({ parts, sites, authenticate, log, page: pageOf(options) });
 
   async function fetch(request: Request): Promise<Response> {
     const answer = handler.handle(request);
@@ -71,7 +73,7 @@ export function createServer(options: ServerOptions): CinchServer {
   async function node(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const problem = ambiguityOf(request);
     if (problem === undefined) return listener(request, response);
-    refuseAmbiguous(response, problem);
+    await refuseAmbiguous(response, problem, handler.newRecord(request.method ?? ""));
   }
 
   async function listen({ port = 0, host = "127.0.0.1" }: { port?: number; host?: string } = {}) {
@@ -86,6 +88,7 @@ export function createServer(options: ServerOptions): CinchServer {
       { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(1_000, requestMs) },
       node,
     );
+    recordUnread(server, () => handler.newRecord(""));
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(port, host, resolve);
@@ -111,6 +114,18 @@ export function createServer(options: ServerOptions): CinchServer {
   }
 
   return { fetch, node, listen, close };
+}
+
+/** Loads the page once. If that fails, the next request tries again. */
+function pageOf({ page = new Map() }: ServerOptions): () => Promise<Page> {
+  let loaded: Promise<Page> | undefined;
+  return () => {
+    loaded ??= Promise.resolve(typeof page === "function" ? page() : page).catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
 }
 
 /** Settles when the server has sent its last answer. Connections that clients keep for later are closed. */

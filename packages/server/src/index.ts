@@ -5,6 +5,7 @@ export { createServer, type CinchServer } from "./create-server.ts";
 export type { HttpErrorCode } from "./http/http-error.ts";
 export type { ServerLimits } from "./limits.ts";
 export type { LogLine, WriteLog } from "./observe/log-line.ts";
+export type { Page, PageFile } from "./page.ts";
 export { PROTOCOL } from "./protocol.ts";
 export type { AdapterName, MayAnswer } from "./routes/route.ts";
 export type { ServerOptions } from "./server-options.ts";

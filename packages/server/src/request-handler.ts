@@ -1,6 +1,6 @@
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
-import { checkSite, type SiteRules } from "./access/site-check.ts";
+import { checkHost, checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
 import { draining, HttpError } from "./http/http-error.ts";
@@ -8,9 +8,9 @@ import { IdempotentAnswers } from "./http/idempotent-answers.ts";
 import { isMultipart, multipartBody } from "./http/multipart-body.ts";
 import { jsonBody } from "./http/read-body.ts";
 import { valid } from "./http/valid.ts";
-import type { ServerLimits } from "./limits.ts";
 import type { WriteLog } from "./observe/log-line.ts";
 import { RequestRecord } from "./observe/request-record.ts";
+import { pageResponse, type Page } from "./page.ts";
 import { PROTOCOL } from "./protocol.ts";
 import { responseOf } from "./routes/at-seq.ts";
 import { LongWork } from "./routes/long-work.ts";
@@ -24,6 +24,7 @@ interface HandlerPorts {
   sites: SiteRules;
   authenticate: Authenticate;
   log: WriteLog;
+  page: () => Promise<Page>;
 }
 
 interface Match {
@@ -42,9 +43,13 @@ export class RequestHandler {
     for (const route of ports.parts.routes) this.#router.add(route.method, route.path, route);
   }
 
-  async handle(request: Request): Promise<Response> {
+  newRecord(method: string): RequestRecord {
     const { log, parts } = this.#ports;
-    const record = new RequestRecord({ log, metrics: parts.metrics }, request);
+    return new RequestRecord({ log, metrics: parts.metrics }, method);
+  }
+
+  async handle(request: Request): Promise<Response> {
+    const record = this.newRecord(request.method);
     const response = await this.#answer(request, record).catch((error: unknown) => record.failed(error));
     const headers = new Headers(response.headers);
     headers.set("cinch-protocol", String(PROTOCOL));
@@ -58,7 +63,11 @@ export class RequestHandler {
   }
 
   async #answer(request: Request, record: RequestRecord): Promise<Response> {
-    const { parts, sites } = this.#ports;
+    const { parts, sites, page } = this.#ports;
+    checkHost(request, sites);
+    // A link on any site may lead to the page: it holds nothing, and no site can look into it.
+    const file = isOfRoutes(request) ? null : pageResponse(await page(), request);
+    if (file) return file;
     checkSite(request, sites);
     if (request.method === "OPTIONS") return preflight();
     const path = pathOf(request);
@@ -84,7 +93,7 @@ export class RequestHandler {
     for (const [name, value] of Object.entries(params)) checkParam(name, value);
     record.concerns(params["threadId"]);
     const query = queryOf(route, new URL(request.url).searchParams);
-    const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
+    const body = route.body && valid(route.body, await bodyOf(request, { route, who, parts }));
     const { wait, ...asked } = query;
     const work = async () => {
       const answer = await route.handle({ request, params, query, body, who, parts, record });
@@ -147,11 +156,16 @@ const IdempotencyKey = z
   .string()
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
 
-function bodyOf(request: Request, route: Route, limits: ServerLimits): Promise<unknown> {
-  const { bodyBytes, fileBytes, requestMs: ms } = limits;
-  return route.takesFiles && isMultipart(request)
-    ? multipartBody(request, { bytes: fileBytes, ms })
-    : jsonBody(request, { bytes: route.hasLargeBody ? fileBytes : bodyBytes, ms });
+async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
+  const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;
+  if (!route.takesFiles || !isMultipart(request))
+    return jsonBody(request, { bytes: route.hasLargeBody ? fileBytes : bodyBytes, ms });
+  const isRead = parts.callers.form(who);
+  try {
+    return await multipartBody(request, { bytes: fileBytes, ms });
+  } finally {
+    isRead();
+  }
 }
 
 const isStream = ({ headers }: Response): boolean => headers.get("content-type") === "text/event-stream";
@@ -160,6 +174,8 @@ const isStream = ({ headers }: Response): boolean => headers.get("content-type")
 async function bytesOf(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   return response.body && new Uint8Array(await response.arrayBuffer());
 }
+
+const isOfRoutes = (request: Request): boolean => pathOf(request).startsWith("/v1");
 
 /** The path below a prefix under which the server may be mounted. */
 function pathOf(request: Request): string {

@@ -3,6 +3,7 @@ import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
 import { ADAPTERS, type AdapterName, type MayAnswer } from "./routes/route.ts";
 import type { WriteLog } from "./observe/log-line.ts";
+import type { Page } from "./page.ts";
 
 export interface ServerOptions {
   /** It stays open when the server closes. */
@@ -22,9 +23,22 @@ export interface ServerOptions {
   adapters?: readonly AdapterName[];
   /** Gets a line for each request, and two for each stream; default: failures of the server are printed to stderr. */
   log?: WriteLog;
+  /** A web page that is served at `/`, such as `webPage` of `@cinch/web`. A function is called when a browser first asks for it. */
+  page?: Page | (() => Promise<Page>);
 }
 
-const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "log", "adapters"];
+const KEYS = [
+  "harness",
+  "authenticate",
+  "mayAnswer",
+  "hosts",
+  "origins",
+  "limits",
+  "models",
+  "adapters",
+  "log",
+  "page",
+];
 
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {

@@ -107,7 +107,7 @@ export class Remote {
   }
 }
 
-export const errorOf = ({ text }: Answer): { code: string; message: string; field?: string } =>
+export const errorOf = ({ text }: Pick<Answer, "text">): { code: string; message: string; field?: string } =>
   (JSON.parse(text) as { error: { code: string; message: string; field?: string } }).error;
 
 /** Ann may do everything, Bob may only read, Cat has threads of her own. */

@@ -1,9 +1,20 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions } from "esbuild";
+import { builtPage } from "../../../apps/web/build/built-page.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const packages = join(root, "packages");
@@ -47,7 +58,15 @@ export async function bundleAll(programs: readonly string[]): Promise<string[]> 
     }),
     build({ ...OPTIONS, entryPoints: [worker], outfile: join(out, "worker.cjs"), format: "cjs" }),
   ]);
+  if (programs.some((program) => readFileSync(program, "utf8").includes('"@cinch/web"')))
+    await writePage(join(out, "built"));
   return programs.map((program) => join(out, `${basename(program, ".ts")}.js`));
+}
+
+/** The files that `webPage()` finds beside itself. */
+async function writePage(folder: string): Promise<void> {
+  mkdirSync(folder);
+  for (const [name, bytes] of await builtPage()) writeFileSync(join(folder, name), bytes);
 }
 
 const OPTIONS: BuildOptions = {

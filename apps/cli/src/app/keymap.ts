@@ -1,4 +1,4 @@
-import { nearestName } from "../nearest-name.ts";
+import { nearest } from "@cinch/core/nearest";
 
 /** What a key of the app does. The keys of the composer's text are in `composer/editor-keys.ts`. */
 const DEFAULTS = {
@@ -42,7 +42,7 @@ export const keymapNotes = (keys: Readonly<Record<string, string>>): string[] =>
   Object.keys(keys)
     .filter((name) => !appActions.includes(name as AppAction))
     .map((name) => {
-      const meant = nearestName(name, appActions);
+      const meant = nearest(name, appActions);
       const next = meant === undefined ? `The actions are ${appActions.join(", ")}.` : `Did you mean "${meant}"?`;
       return `"keys" of your configuration has "${name}", which is no action. ${next}`;
     });

@@ -1,5 +1,5 @@
+import { nearest } from "@cinch/core/nearest";
 import type { CommandEntry } from "../composer/completion.ts";
-import { nearestName } from "../nearest-name.ts";
 
 /** `/name argument`. A path such as `/etc/hosts` is no command, and neither is a text after a space. */
 const COMMAND = /^\/([A-Za-z][\w-]*)(?:\s+([^]*))?$/;
@@ -12,10 +12,10 @@ export function commandIn(content: string): { name: string; argument: string } |
 
 /** What to do about a command that does not exist. */
 export function unknownCommand(name: string, commands: readonly CommandEntry[]): string {
-  const nearest = nearestName(
+  const meant = nearest(
     name,
     commands.map((entry) => entry.name),
   );
-  const next = nearest === undefined ? "See /help." : `Did you mean /${nearest}?`;
+  const next = meant === undefined ? "See /help." : `Did you mean /${meant}?`;
   return `There is no command /${name}. ${next} To send the text, put a space before it.`;
 }

@@ -1,4 +1,5 @@
 import { bearerTokens, createServer, ROLES, tokenHash, type CinchServer, type TokenHolder } from "@cinch/server";
+import { webPage } from "@cinch/web";
 import type { ServeOptions } from "../cli-command.ts";
 import { messageOf } from "../error-message.ts";
 import { ExitCode, UsageError } from "../exit.ts";
@@ -40,6 +41,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     authenticate: bearerTokens(() => [...owner, ...tokens.holders]),
     hosts: hostNamesOf(host, names),
     models: offeredModels(project),
+    page: webPage,
     log: (line) => {
       // A terminal shows what a person must know.
       if (!process.stderr.isTTY || line.level === "error") process.stderr.write(`${terminalJson(line)}\n`);

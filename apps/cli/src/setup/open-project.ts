@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { didYouMean, Harness, type ContextSource, type Rule, type ToolSet } from "@cinch/core";
-import { agentsMd, hostFolder, observationalMemory, skills } from "@cinch/memory";
+import { agentsMd, hostFolder, skills } from "@cinch/memory";
 import { sqliteStore } from "@cinch/sqlite";
 import { localWorkspace, type FileWorkspace } from "@cinch/workspace";
 import type { ModelChoice } from "../models/choice.ts";
@@ -12,6 +12,7 @@ import { databaseOf, makeDatabase } from "./database.ts";
 import { exposedKeys } from "./key-files.ts";
 import { loadConfig } from "./load-config.ts";
 import type { Project, ProjectFlags } from "./project.ts";
+import { projectMemory } from "./project-memory.ts";
 import { modelOf, modelResolver } from "./project-model.ts";
 import { subagentsOf } from "./agents/subagents.ts";
 import { folderWarning } from "./trust.ts";
@@ -59,12 +60,11 @@ export async function openProject({
   const harness = new Harness({
     id: "cinch-cli",
     storage: store,
-    modes: codingModes({ folder, model: model.id, tools: toys, hasMemory: !isOffline, subagents: subagents.agents }),
+    modes: codingModes({ folder, model: model.id, tools: toys, subagents: subagents.agents }),
     defaultModeId: config.mode,
     workspace,
     context: contextOf(place, config),
-    // The built-in model can't observe: it would replace messages by nonsense.
-    ...(isOffline ? {} : { memory: observationalMemory(config.memory) }),
+    memory: projectMemory(config.memory),
     permissions: rules,
     budget: config.budget,
     prices: { ...config.prices, offline: { input: 0, output: 0 } },

@@ -1,5 +1,14 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -98,9 +107,9 @@ export class LineProcess {
     }
   }
 
-  /** The app has read what was typed: it reads at once, and the lines of a paste are closer to each other. */
+  /** The app has done what was typed: it waits for something, and for longer than for the next line of a paste. */
   async untilQuiet(): Promise<void> {
-    await sleep(300);
+    for (let looks = 0; looks < 15; looks = isAsleep(this.child.pid!) ? looks + 1 : 0) await sleep(20);
   }
 
   type(text: string): void {
@@ -122,6 +131,20 @@ export class LineProcess {
   [Symbol.dispose](): void {
     this.child.kill("SIGKILL");
   }
+}
+
+/** Whether no thread of the process runs, or would run if the machine were less busy. Where the system does not say it: yes. */
+function isAsleep(pid: number): boolean {
+  if (process.platform !== "linux") return true;
+  return readdirSync(`/proc/${pid}/task`).every((id) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/task/${id}/stat`, "utf8");
+      return stat[stat.lastIndexOf(")") + 2] === "S";
+    } catch {
+      // The thread has ended between the two looks.
+      return false;
+    }
+  });
 }
 
 /** Where the app waits for a message. */

@@ -218,4 +218,26 @@ describe("an open project", { concurrency: false }, () => {
     const project = await user.open({ folder: join(user.home, "x/../shop") });
     assert.equal(project.folder, realpathSync(user.folder));
   });
+
+  test("a project that starts with the offline model has a memory when it gets another one, and while it has that", async () => {
+    mock.on({ systemMessage: /memory of a long conversation/ }, { content: "- They said hello." });
+    await using user = new UserHome(served(mock)).write({
+      ".config/cinch/config.json": { memory: { messageTokens: 1_000 } },
+    });
+    const { harness, ...project } = await user.open({ flags: { model: "offline" } });
+    const seen: HarnessEvent[] = [];
+    harness.subscribe((event) => seen.push(event));
+    const observations = async (): Promise<number> => {
+      for (let turn = 0; turn < 3; turn++) await harness.sendMessage({ content: "hello there ".repeat(300) });
+      return seen.splice(0).filter(({ type }) => type === "om_observation_start").length;
+    };
+    assert.equal(await observations(), 0);
+    assert.equal((await harness.compact()).range, null);
+    await harness.switchModel({ modelId: "openai-compatible/mock", scope: "thread" });
+    assert.ok((await observations()) > 0);
+    assert.match(prompts(), /"name":"recall"/);
+    await harness.switchModel({ modelId: "offline", scope: "thread" });
+    assert.equal(await observations(), 0);
+    await project.close();
+  });
 });

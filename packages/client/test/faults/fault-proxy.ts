@@ -23,6 +23,12 @@ export type FaultCounts = Record<Fault, number>;
 const FAULTS = ["lost", "unanswered", "cut", "halved", "stalled", "repeated", "late"] as const;
 type Fault = (typeof FAULTS)[number];
 
+interface Forwarded {
+  request: IncomingMessage;
+  body: Buffer;
+  port: number;
+}
+
 const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /**
@@ -31,7 +37,7 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding"]);
  * - `unanswered`: the server gets the request, the client no answer.
  * - `cut`, `halved`: the connection ends in an answer, between two chunks or in the middle of one.
  * - `stalled`: an answer pauses.
- * - `repeated`: the server gets the request twice.
+ * - `repeated`: a server gets the request twice.
  * - `late`: a request arrives after ones that were sent after it.
  */
 export class FaultProxy implements AsyncDisposable {
@@ -91,8 +97,9 @@ export class FaultProxy implements AsyncDisposable {
     const fault = this.#fault();
     if (fault === "lost") return void response.destroy();
     if (fault === "late") await sleep(random.below(60));
-    if (fault === "repeated") this.#sendAgain(request, body, random.below(40));
-    const answer = await this.#send(request, body, response);
+    const port = this.#options.target();
+    if (fault === "repeated") this.#sendAgain({ request, body, port }, random.below(40));
+    const answer = await this.#send({ request, body, port }, response);
     if (fault === "unanswered") {
       answer.destroy();
       response.destroy();
@@ -101,12 +108,12 @@ export class FaultProxy implements AsyncDisposable {
     await this.#copy(answer, response, fault);
   }
 
-  #send(request: IncomingMessage, body: Buffer, response?: ServerResponse): Promise<IncomingMessage> {
+  #send({ request, body, port }: Forwarded, response?: ServerResponse): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const headers = { ...request.headers, host: `127.0.0.1:${this.#options.target()}` };
+      const headers = { ...request.headers, host: `127.0.0.1:${port}` };
       const { method, url } = request;
       const sent = httpRequest({
-        port: this.#options.target(),
+        port,
         host: "127.0.0.1",
         method,
         path: url,
@@ -120,10 +127,10 @@ export class FaultProxy implements AsyncDisposable {
   }
 
   /** The server's second answer goes nowhere. */
-  #sendAgain(request: IncomingMessage, body: Buffer, delayMs: number): void {
+  #sendAgain(forwarded: Forwarded, delayMs: number): void {
     const again = async () => {
       await sleep(delayMs);
-      const answer = await this.#send(request, body);
+      const answer = await this.#send(forwarded);
       setTimeout(() => answer.destroy(), 50);
       answer.on("error", () => {}).resume();
     };

@@ -110,7 +110,7 @@ export async function send(signed: SignedThread, input: PreparedInput): Promise<
     const known = await acceptInput(signed, input);
     if (known === undefined) return { turn: waiter.result };
     waiter.cancel();
-    return await resultOfAccepted(thread, inputId, known);
+    return await resultOfAccepted(thread, { inputId, seq: known });
   } catch (error) {
     waiter.cancel();
     throw error;

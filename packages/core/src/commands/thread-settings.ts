@@ -19,8 +19,9 @@ export async function switchMode(signed: SignedThread, modeId: string): Promise<
   });
 }
 
+/** The title that the thread already has is no change: the command may have been sent twice. */
 export const rename = (signed: SignedThread, title: string): Promise<void> =>
-  signed.command<void>(() => ({ events: [{ type: "thread_renamed", title }] }));
+  signed.command<void>((state) => (state.title === title ? null : { events: [{ type: "thread_renamed", title }] }));
 
 export interface ModelSwitch {
   modelId: string;

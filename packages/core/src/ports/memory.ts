@@ -14,6 +14,8 @@ export interface Boundary {
 /** What a memory decides from, before a step. All tokens are estimates, corrected by what the provider reported for the last prompt. */
 export interface ContextView {
   threadId: string;
+  /** The model of the next step. */
+  modelId: string;
   /** How many tokens the model takes. */
   window: number;
   /** Instructions and tools. */

@@ -7,8 +7,12 @@ import { outcomeOf } from "./history.ts";
  * What became of an input that the thread has accepted, in this process or another. The inner promise settles as that of `sendMessage`
  * does, so that the session accepts other commands meanwhile.
  */
-export async function resultOfInput(thread: Thread, inputId: string): Promise<{ turn: Promise<TurnResult> }> {
+export async function resultOfInput(
+  thread: Thread,
+  { inputId, signal }: { inputId: string; signal?: AbortSignal | undefined },
+): Promise<{ turn: Promise<TurnResult> }> {
   await thread.refresh();
+  signal?.throwIfAborted();
   const seq = await thread.ports.store.findInput(thread.id, inputId, { all: true });
   if (seq === undefined)
     throw new CinchError(
@@ -18,24 +22,40 @@ export async function resultOfInput(thread: Thread, inputId: string): Promise<{ 
   const [event] = await thread.read({ after: seq - 1, upTo: seq, limit: 1 });
   // A rewind has reverted it.
   if (!event) return { turn: Promise.resolve({ reason: "aborted", message: null }) };
-  return resultOfAccepted(thread, inputId, seq);
+  return resultOfAccepted(thread, { inputId, seq, signal });
 }
 
 /** The result of the turn that takes the input which was accepted at `seq`. */
 export async function resultOfAccepted(
   thread: Thread,
-  inputId: string,
-  seq: number,
+  { inputId, seq, signal }: { inputId: string; seq: number; signal?: AbortSignal | undefined },
 ): Promise<{ turn: Promise<TurnResult> }> {
   const waiter = thread.results.add(inputId);
   try {
     thread.results.accepted(inputId);
     const settled = await outcomeOf(thread, inputId, seq);
-    if (!settled) return { turn: waiter.result };
+    if (!settled) return { turn: signal ? orCancelled(waiter, signal) : waiter.result };
     waiter.cancel();
     return { turn: Promise.resolve(settled) };
   } catch (error) {
     waiter.cancel();
     throw error;
   }
+}
+
+/** Rejects with the reason of the signal when it is aborted, and waits no longer. */
+function orCancelled(
+  { result, cancel }: { result: Promise<TurnResult>; cancel(): void },
+  signal: AbortSignal,
+): Promise<TurnResult> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      cancel();
+      // oxlint-disable-next-line prefer-promise-reject-errors: the caller chose the reason.
+      reject(signal.reason);
+    };
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    result.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }

@@ -104,13 +104,14 @@ function childrenNow(thread: Thread, at: number): HarnessEvent[] {
 
 /** Live events that bring a new subscriber up to date with the answer that is streaming and the tools that run. */
 function streamingNow(thread: Thread, at: number): HarnessEvent[] {
-  const { currentMessage, toolInputBuffers, activeTools } = thread.display;
+  const { currentMessage, toolInputBuffers, activeTools, omProgress } = thread.display;
   const turnId = thread.state.turn?.turnId;
   const stamp = { threadId: thread.id, at, ...(turnId === undefined ? {} : { turnId }) };
   const inputs = Object.entries(toolInputBuffers).flatMap(([toolCallId, { toolName, text }]): HarnessEvent[] => [
     { type: "tool_input_start", toolCallId, toolName, ...stamp },
     { type: "tool_input_delta", toolCallId, toolName, argsTextDelta: text, ...stamp },
   ]);
+  const filled: HarnessEvent[] = omProgress ? [{ type: "om_status", ...omProgress, ...stamp }] : [];
   const updates = Object.values(activeTools).flatMap(({ toolCallId, toolName, partialResult, output }) => {
     const of = { toolCallId, toolName, ...stamp };
     return [
@@ -118,7 +119,7 @@ function streamingNow(thread: Thread, at: number): HarnessEvent[] {
       ...(output === "" ? [] : [{ type: "shell_output", ...of, output, stream: "stdout" } as const]),
     ];
   });
-  if (!currentMessage) return [...inputs, ...updates];
+  if (!currentMessage) return [...filled, ...inputs, ...updates];
   const { id: messageId, role } = currentMessage;
   const texts = currentMessage.content.flatMap((part, index): HarnessEvent[] => {
     if (part.type !== "text" && part.type !== "reasoning") return [];
@@ -133,7 +134,7 @@ function streamingNow(thread: Thread, at: number): HarnessEvent[] {
     };
     return [Object.defineProperty(update, "message", { value: currentMessage, enumerable: false }) as HarnessEvent];
   });
-  return [{ type: "message_start", messageId, role, ...stamp }, ...texts, ...inputs, ...updates];
+  return [...filled, { type: "message_start", messageId, role, ...stamp }, ...texts, ...inputs, ...updates];
 }
 
 export const resyncOf = ({ id, state, display }: Thread, at: number): HarnessEvent => ({

@@ -13,6 +13,7 @@ const KEPT_MESSAGES = 100;
 
 interface Moment {
   threadId: string;
+  modelId: string;
   window: number;
   now: number;
   hasOverflowed: boolean;
@@ -21,11 +22,12 @@ interface Moment {
 
 /** What a memory decides from. */
 export function contextView(state: ThreadState, transcript: Transcript, moment: Moment): ContextView {
-  const { threadId, window, now, hasOverflowed, settings } = moment;
-  const { memory, tokens, ratio, requested, answered, modelId, failures } = state.context;
+  const { threadId, modelId, window, now, hasOverflowed, settings } = moment;
+  const { memory, tokens, ratio, requested, answered, modelId: lastModelId, failures } = state.context;
   const corrected = (estimate: number) => Math.ceil(estimate * ratio);
   return {
     threadId,
+    modelId,
     window,
     headTokens: corrected(tokens.head),
     blocks: memory.blocks,
@@ -38,7 +40,7 @@ export function contextView(state: ThreadState, transcript: Transcript, moment: 
     reflection: memory.reflection,
     failures,
     idleMs: answered.at === 0 ? null : Math.max(0, now - answered.at),
-    isModelNew: answered.at > 0 && answered.modelId !== modelId,
+    isModelNew: answered.at > 0 && answered.modelId !== lastModelId,
     isRequested: requested !== null,
     hasOverflowed,
     settings,

@@ -32,7 +32,8 @@ export async function fitContext(driver: Driver, setup: Setup, { hasOverflowed =
   }
   const transcript = await driver.journal.transcript();
   const settings = shape.settings(trieGet(state.control.values, "om"));
-  const moment = { threadId: driver.journal.id, window: setup.window, now: clock.now(), hasOverflowed, settings };
+  const { modelId, window } = setup;
+  const moment = { threadId: driver.journal.id, modelId, window, now: clock.now(), hasOverflowed, settings };
   const view = contextView(state, transcript, moment);
   const { cut, observe, reflect, limits } = planned(driver, memory, view);
   if (limits)

@@ -6,6 +6,20 @@ import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness } from "../support.ts";
 
+/** Knows which threads are open in its process. */
+class FollowedStore extends MemoryStore {
+  readonly followed = new Set<string>();
+
+  override follow(threadId: string, changed: (seq?: number) => void): () => void {
+    const off = super.follow(threadId, changed);
+    this.followed.add(threadId);
+    return () => {
+      this.followed.delete(threadId);
+      off();
+    };
+  }
+}
+
 const talkative = () => scriptedBy(() => say("yes"));
 
 describe("resultOf says what became of an input", () => {
@@ -50,6 +64,46 @@ describe("resultOf says what became of an input", () => {
     const { reason, message } = await waiting;
     assert.deepEqual([reason, message?.content], ["complete", [{ type: "text", text: "done" }]]);
     assert.deepEqual(await second.resultOf({ inputId }), await waiting);
+  });
+
+  test("until its signal is aborted: then it rejects with the reason, and the turn continues", async () => {
+    const { gate, started, open } = gated();
+    const data = new MemoryData();
+    const model = script(call("gate", {}), say("through"));
+    await using h = await harness({ model, tools: { gate }, storage: new MemoryStore(data) });
+    const { inputId } = await h.post({ content: "go", delivery: "send" });
+    await started;
+    await using other = await harness({ model: script(), storage: new MemoryStore(data) });
+    const there = await other.createSession({ threadId: h.getCurrentThreadId()! });
+    const over = new AbortController();
+    const waiting = there.resultOf({ inputId, signal: over.signal });
+    const aborted = there.resultOf({ inputId, signal: AbortSignal.abort("too late") });
+    await assert.rejects(aborted, (reason) => reason === "too late");
+    over.abort(new Error("enough"));
+    await assert.rejects(waiting, /enough/);
+    open();
+    assert.equal((await h.resultOf({ inputId, signal: new AbortController().signal })).reason, "complete");
+  });
+
+  test("and a thread is not kept open for a caller that has stopped waiting", async () => {
+    const { gate, started } = gated();
+    const data = new MemoryData();
+    await using h = await harness({ model: script(call("gate", {})), tools: { gate }, storage: new MemoryStore(data) });
+    const { inputId } = await h.post({ content: "go", delivery: "send" });
+    await started;
+    const storage = new FollowedStore(data);
+    await using other = await harness({ model: script(), storage });
+    const threadId = h.getCurrentThreadId()!;
+    const there = await other.createSession({ threadId });
+    const over = new AbortController();
+    const waiting = there.resultOf({ inputId, signal: over.signal });
+    // Commands run in order: when this one has run, the caller waits.
+    await there.listInbox();
+    await there.close();
+    assert.equal(storage.followed.has(threadId), true);
+    over.abort();
+    await assert.rejects(waiting, { name: "AbortError" });
+    while (storage.followed.has(threadId)) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
   test("that was removed, dropped or reverted: aborted, as sendMessage says", async () => {

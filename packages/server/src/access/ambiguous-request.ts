@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { HttpError } from "../http/http-error.ts";
+import type { RequestRecord } from "../observe/request-record.ts";
 
 /**
  * What makes a request mean different things to different readers, such as a proxy and this server; `undefined`: nothing. Node refuses
@@ -13,7 +15,10 @@ export function ambiguityOf({ url = "", httpVersion, headers }: IncomingMessage)
 }
 
 /** Closes the connection: where the next request begins is not certain. */
-export function refuseAmbiguous(response: ServerResponse, message: string): void {
-  response.writeHead(400, { connection: "close", "content-type": "application/json" });
-  response.end(JSON.stringify({ error: { code: "INVALID_INPUT", message } }));
+export async function refuseAmbiguous(response: ServerResponse, problem: string, record: RequestRecord): Promise<void> {
+  const answer = record.failed(new HttpError(400, "INVALID_INPUT", problem, { reason: "ambiguous" }));
+  const body = await answer.text();
+  response.writeHead(400, { connection: "close", "content-type": "application/json", "x-request-id": record.id });
+  response.end(body);
+  record.answered(400, body.length);
 }

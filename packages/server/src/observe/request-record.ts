@@ -25,7 +25,7 @@ export class RequestRecord {
   #error: unknown;
   #isStream = false;
 
-  constructor(ports: RecordPorts, { method }: Request) {
+  constructor(ports: RecordPorts, method: string) {
     this.#ports = ports;
     this.#method = METHODS.has(method) ? method : "OTHER";
   }
@@ -47,13 +47,18 @@ export class RequestRecord {
   failed(error: unknown): Response {
     const known = knownFailure(error);
     if (known) {
-      this.#end = { refused: known.reason };
-      this.#ports.metrics.refused.add({ reason: known.reason });
+      this.refused(known.reason);
       return errorResponse(known);
     }
     this.#end = { cause: causeOf(error) };
     this.#error = error;
     return errorResponse(new HttpError(500, "INTERNAL", `The server failed. The log has more under ${this.id}.`));
+  }
+
+  refused(reason: string): this {
+    this.#end = { refused: reason };
+    this.#ports.metrics.refused.add({ reason });
+    return this;
   }
 
   /** A stream begins, and ends when the returned function is called. */

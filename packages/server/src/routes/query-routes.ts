@@ -7,6 +7,7 @@ import { HttpError } from "../http/http-error.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
 import type { RouteCall, Route, SessionMethod } from "./route.ts";
+import { onlyWaited } from "./waited.ts";
 import { queryLimit, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
 interface Query {
@@ -25,7 +26,9 @@ const onThread = (name: SessionMethod, { run, ...row }: Query): Route => ({
   handle: async (call) => {
     const { request, params, who, parts } = call;
     return parts.seats.use<unknown>(params["threadId"]!, who, (session) => {
-      const answer = run(session, call).then(async (value) => atSeq(session, await jsonResponse(request, value)));
+      const answer = run(session, call).then(async (value) =>
+        atSeq(session, value instanceof Response ? value : await jsonResponse(request, value)),
+      );
       return row.waits ? new LongWork(answer) : answer;
     });
   },
@@ -79,8 +82,11 @@ export const queryRoutes: readonly Route[] = [
   onThread("resultOf", {
     summary: "What became of an input, when its turn has ended. 202: not after `wait` seconds.",
     query: z.strictObject({ inputId: z.string().check(z.minLength(1)), wait: QueryWait }),
-    waits: true,
-    run: (session, call) => session.resultOf({ inputId: options<{ inputId: string }>(call).inputId }),
+    run: (session, call) => {
+      const { inputId, wait: seconds } = options<{ inputId: string; wait?: number }>(call);
+      const { request } = call;
+      return onlyWaited((signal) => session.resultOf({ inputId, signal }), { request, seconds });
+    },
   }),
   {
     method: "GET",

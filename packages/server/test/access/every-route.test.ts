@@ -173,7 +173,7 @@ for (const role of ROLES)
     const thief = at.at.as(`${role}-only`);
     const { id } = await waitingThread(ann, "my-thread");
     const before = await recordOf(ann);
-    for (const route of needing(({ may }) => may !== role && may !== null)) {
+    for (const route of needing(({ may, orMay }) => may !== role && orMay !== role && may !== null)) {
       const { status, text } = await sendExample(thief, route, id);
       assert.equal(status, 403, `${titleOf(route)} needs ${route.may}: ${text}`);
       // A body that would be refused is not read first.

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { say, script } from "@cinch/testkit";
@@ -45,6 +46,34 @@ test("a poll counts as a stream as long as its caller waits, and no longer", asy
   assert.equal(await poll, "left");
   const watching = await whenAccepted(() => Watching.open(events, { headers }));
   watching.close();
+});
+
+test("a caller sends four forms with files at a time, and others send theirs", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const { id } = await at.at.as("ann-token").thread();
+  const { id: hers } = await at.at.as("cat-token").thread();
+  const form = '--limit\r\nContent-Disposition: form-data; name="body"\r\n\r\n{"content":"x"}\r\n--limit--\r\n';
+  const type = "multipart/form-data; boundary=limit";
+  const send = async (token: string, thread: string) =>
+    (await at.at.as(token).with({ "content-type": type }).send("POST", `/v1/threads/${thread}/steer`, form)).status;
+  const head = [
+    `POST /v1/threads/${id}/steer HTTP/1.1`,
+    "Host: localhost",
+    "Authorization: Bearer ann-token",
+    `Content-Type: ${type}`,
+    "Content-Length: 1000000",
+  ];
+  const slow = Array.from({ length: 4 }, () => {
+    const socket = connect(at.port, "127.0.0.1");
+    socket.write(`${head.join("\r\n")}\r\n\r\n--limit\r\n`);
+    return socket;
+  });
+  while ((await send("ann-token", id)) !== 429) await delay(10);
+  assert.equal(await send("cat-token", hers), 200);
+  const json = await at.at.as("ann-token").post(`/v1/threads/${id}/steer`, { content: "without files" });
+  assert.equal(json.status, 200);
+  for (const socket of slow) socket.destroy();
+  while ((await send("ann-token", id)) !== 200) await delay(10);
 });
 
 async function whenAccepted<T>(open: () => Promise<T>): Promise<T> {

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { say, script } from "@cinch/testkit";
 import { createServer, type LogLine } from "@cinch/server";
 import { Watching } from "../feeds/watching.ts";
+import { raw } from "../access/raw-socket.ts";
 import { authenticate, serving } from "../serving.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -146,4 +149,32 @@ test("a method that no server knows is not written to the log as it is", async (
   await server.fetch(new Request("http://localhost/v1/threads", { method: "SECRETWORD" }));
   assert.equal(lines[0]!.method, "OTHER");
   await server.close();
+});
+
+test("what is refused before it is a request has a line too, and nothing of what was sent is in it", async () => {
+  await using at = await logged({ limits: { requestMs: 300 } });
+  const host = "Host: localhost\r\n";
+  const sent = [
+    `GET http://secret.example/v1 HTTP/1.1\r\n${host}\r\n`,
+    `SECRET\r\n\r\n`,
+    `GET /v1/health HTTP/1.1\r\n${host}X: ${"secret".repeat(5_000)}\r\n\r\n`,
+    `POST /v1/threads HTTP/1.1\r\n${host}X: secret`,
+  ];
+  for (const bytes of sent) await raw(at.port, bytes);
+  assert.deepEqual(
+    at.facts().map(({ status, refused, method }) => [status, refused, method]),
+    [
+      [400, "ambiguous", "GET"],
+      [400, "malformed", "OTHER"],
+      [431, "too_large", "OTHER"],
+      [408, "slow", "OTHER"],
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(at.lines), /secret/i);
+  // A client that goes away in mid-request was not refused.
+  const gone = connect(at.port, "127.0.0.1", () => gone.write(`POST /v1/threads HTTP/1.1\r\n${host}X: secret`));
+  await once(gone, "connect");
+  gone.resetAndDestroy();
+  await at.at.get("/v1/health");
+  assert.equal(at.lines.length, sent.length + 1);
 });

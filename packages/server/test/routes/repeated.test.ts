@@ -10,6 +10,7 @@ import {
   type ThreadRecord,
   type TurnResult,
 } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { bearerTokens, ROLES } from "@cinch/server";
@@ -141,6 +142,42 @@ test("what became of an input can be asked again, and its events can be paged th
   }
   assert.deepEqual([events[0]!.type, events.at(-1)!.type], ["thread_created", "agent_end"]);
 });
+
+test("a request that waits for a result stops waiting with its connection, or when it has got 202", async () => {
+  const storage = new FollowedStore(new MemoryData());
+  const { write } = personTools();
+  const model = script(call("write", { path: "/a" }));
+  await using at = await serving({ model, tools: { write }, harness: { storage }, limits: { seatMs: 20 } });
+  const closed = async (threadId: string) => {
+    while (storage.followed.has(threadId)) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const { id } = await at.at.thread();
+  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send", id: "in-1" });
+  await at.at.get(`/v1/threads/${id}/settled`);
+  assert.equal((await at.at.get(`/v1/threads/${id}/resultOf?inputId=in-1&wait=1`)).status, 202);
+  await closed(id);
+
+  const gone = new AbortController();
+  const waiting = fetch(`${at.url}/v1/threads/${id}/resultOf?inputId=in-1`, { signal: gone.signal });
+  while (!storage.followed.has(id)) await new Promise((resolve) => setTimeout(resolve, 10));
+  gone.abort();
+  await assert.rejects(waiting, { name: "AbortError" });
+  await closed(id);
+});
+
+/** Knows which threads are open in its process. */
+class FollowedStore extends MemoryStore {
+  readonly followed = new Set<string>();
+
+  override follow(threadId: string, changed: (seq?: number) => void): () => void {
+    const off = super.follow(threadId, changed);
+    this.followed.add(threadId);
+    return () => {
+      this.followed.delete(threadId);
+      off();
+    };
+  }
+}
 
 test("the list of threads can be followed, by those of its resource alone", async () => {
   await using at = await serving({ model: script(say("hi")), authenticate });

@@ -30,11 +30,15 @@ const lines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
 
 export function inspectStore(folder: string): Inspection {
+  return inspectionOf(folder, existsSync(`${folder}/cinch.db`) ? readRows(`${folder}/cinch.db`) : []);
+}
+
+/** `rows`: all events in the store, those that a rewind has reverted among them, by journal and `seq`. */
+export function inspectionOf(folder: string, rows: JournalRow[]): Inspection {
   const runs = lines(`${folder}/ledger`).map((line) => {
     const [tool = "", key = "", ...what] = line.split(" ");
     return { tool, key, what: what.join(" ") };
   });
-  const rows = existsSync(`${folder}/cinch.db`) ? readRows(`${folder}/cinch.db`) : [];
   const ended = rows.flatMap(({ journal, seq, event }) => {
     if (event.type !== "tool_end" || event.unknown) return [];
     const start = rows.findLast(
@@ -142,9 +146,11 @@ function integrity(path: string): string[] {
 }
 
 /** What must hold at the end of the scenario, however often it crashed. */
-export async function problemsAtEnd(folder: string): Promise<string[]> {
+export async function problemsAtEnd(
+  folder: string,
+  store: Store = sqliteStore({ path: `${folder}/cinch.db` }),
+): Promise<string[]> {
   const slow = lines(`${folder}/settled`).filter((ms) => Number(ms) > 5_000);
-  const store = sqliteStore({ path: `${folder}/cinch.db` });
   await store.open();
   try {
     const threads = await store.threads();

@@ -281,8 +281,8 @@ describe("everything that a command started ends", linux, () => {
     await until(() => processesWith(`sleep\0${seconds}`).length >= 6);
     assert.equal(processesWith(guard).length, 1);
     await harness.kill();
-    assert.deepEqual(await untilNone(`sleep\0${seconds}`), []);
-    assert.deepEqual(await untilNone(guard), []);
+    assert.deepEqual(await untilNone(`sleep\0${seconds}`, 2_000), []);
+    assert.deepEqual(await untilNone(guard, 2_000), []);
   });
 
   test("even processes of a harness that is itself a command", async () => {

@@ -6,9 +6,9 @@ export const compactCommand: AppCommand = {
   description: "shorten the prompt now",
   argument: "[WHAT TO KEEP]",
   async run(argument, context) {
-    const { project, session } = context;
-    if (project.model.id === "offline")
-      return context.say("The offline model has no memory, so there is nothing to compact.");
+    const { session } = context;
+    if (session.getCurrentModelId() === "offline")
+      return context.say("The offline model has no memory, so there is nothing to compact. /model changes the model.");
     const instructions = argument.trim();
     context.say(context.display().turnId === null ? "Compacting …" : "The prompt is compacted after this step …");
     const { range, tokensBefore, tokensAfter } = await session.compact(instructions === "" ? {} : { instructions });

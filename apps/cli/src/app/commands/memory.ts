@@ -12,8 +12,8 @@ export const memoryCommand: AppCommand = {
   description: "show what the memory wrote down, and how full it is",
   async run(_argument, context) {
     const { project, session } = context;
-    if (project.model.id === "offline")
-      return context.say("The offline model has no memory: its prompts hold every message.");
+    if (session.getCurrentModelId() === "offline")
+      return context.say("The offline model has no memory: its prompts hold every message. /model changes the model.");
     const { memory } = await session.explainContext();
     const { blocks, buffered } = await blockTexts(project.store, session.getCurrentThreadId()!);
     const screen = context.screen();

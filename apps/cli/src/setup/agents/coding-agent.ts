@@ -31,13 +31,11 @@ interface CodingAgentOptions {
   model: string;
   /** Harmless tools beside those of the workspace. */
   tools: ToolSet;
-  /** A memory has the tool `recall`. */
-  hasMemory: boolean;
   subagents: readonly Agent[];
 }
 
 /** Both modes have one agent, so that a change of mode leaves the head of the prompt, and the provider's cache, as they are. */
-export function codingModes({ folder, model, tools, hasMemory, subagents }: CodingAgentOptions): ModeConfig[] {
+export function codingModes({ folder, model, tools, subagents }: CodingAgentOptions): ModeConfig[] {
   const agent = new Agent({
     name: "cinch",
     instructions: instructions(folder),
@@ -46,13 +44,12 @@ export function codingModes({ folder, model, tools, hasMemory, subagents }: Codi
     subagents,
     subagentBackground: true,
   });
-  const builtIn = BUILT_IN_TOOLS.filter((name) => name !== "recall" || hasMemory);
   return [
     {
       id: "plan",
       agent,
       instructions: PLAN,
-      availableTools: [...READING_TOOLS, ...builtIn, ...Object.keys(tools)],
+      availableTools: [...READING_TOOLS, ...BUILT_IN_TOOLS, ...Object.keys(tools)],
       transitionsTo: "build",
     },
     { id: "build", agent, instructions: BUILD },

@@ -112,7 +112,7 @@ for (const { title, why, sandbox } of kinds) {
       assert.equal(harness.line, "ready");
       assert.ok(processesWith(seconds).length > 0);
       await harness.kill();
-      assert.deepEqual(await untilNone(seconds, 4_000), []);
+      assert.deepEqual(await untilNone(seconds), []);
     });
   });
 }

@@ -1,32 +1,32 @@
 import { CinchError } from "@cinch/core/remote";
-import { DEAD_MS, isTemporary, type Wire } from "./wire.ts";
+import { DEAD_MS, mayRetry, type Wire } from "./wire.ts";
 
 /** A stream says something at once. If it does not, something in between collects it. */
 const FIRST_BYTE_MS = 10_000;
 const POLL_SECONDS = 25;
-/** A line that polls tries a stream from time to time: the network may be another one. */
+/** A client that polls tries a stream from time to time: the network may be another one. */
 const STREAM_AGAIN_MS = 300_000;
 const CAN_NOT_STREAM = typeof ReadableStream === "undefined";
 const TOO_MANY_STREAMS: string = "TOO_MANY";
 
-interface LinePorts {
+interface StreamPorts {
   path: string;
   /** The last event that was taken. */
   since(): number | undefined;
   /** What streams is asked for often. */
   isBusy(): boolean;
   /** A new connection begins: what it sends follows on `since`. */
-  connected(): void;
+  connected(): unknown;
   /** Throws for an event that does not follow on the last one. */
   take(event: unknown): void;
-  /** The server refuses the line for good. */
+  /** The server refuses the stream for good. */
   refused(error: CinchError): void;
 }
 
 /** The events of one path, from a stream, or by asking again and again where streams do not arrive. Reconnects by itself. */
-export class EventLine {
+export class EventStream {
   readonly #wire: Wire;
-  readonly #ports: LinePorts;
+  readonly #ports: StreamPorts;
   readonly #closing = new AbortController();
   #isPolling = CAN_NOT_STREAM;
   /** Nothing came of the stream, although the server may have sent it. */
@@ -35,7 +35,7 @@ export class EventLine {
   /** Since something came last. */
   #failures = 0;
 
-  constructor(wire: Wire, ports: LinePorts) {
+  constructor(wire: Wire, ports: StreamPorts) {
     this.#wire = wire;
     this.#ports = ports;
     this.#run().catch((error: unknown) => ports.refused(error as CinchError));
@@ -54,7 +54,7 @@ export class EventLine {
         // Something in between may answer at once, with nothing new.
         if (this.#isPolling && this.#ports.since() !== before) continue;
       } catch (error) {
-        if (!isTemporary(error) && !signal.aborted) throw error;
+        if (!mayRetry(error) && !signal.aborted) throw error;
         const isRefused = error instanceof CinchError && error.code === TOO_MANY_STREAMS;
         this.#isPolling = !this.#isPolling && (this.#isSilent || isRefused);
       }

@@ -54,7 +54,7 @@ async function withClient(
   }
 }
 
-test("a line without a byte for 40 s is dead, and another one is opened; a heartbeat keeps it alive", async () => {
+test("a stream without a byte for 40 s is dead, and another one is opened; a heartbeat keeps it alive", async () => {
   const server = streaming();
   await withClient(server, async (client) => {
     await client.switchThread({ threadId });

@@ -1,0 +1,2 @@
+/** The files of the web page, for `createServer({ page })`. */
+export { webPage, type WebPage } from "./web-page.ts";

@@ -1,0 +1,121 @@
+import type { Decision, PendingApproval } from "@cinch/core";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { useCommand, usePage, useSeat } from "../page-context.ts";
+import { DiffView } from "../text/diff-view.tsx";
+import { diffIn } from "../thread/argument.ts";
+import { withVisibleSigns } from "../ui/format.ts";
+
+const QUESTIONS: Partial<Record<PendingApproval["category"], string>> = {
+  execute: "Run this command?",
+  edit: "Make this change?",
+};
+
+/** Shows exactly what will run: all of it, with characters that can't be seen as their code points. */
+export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode {
+  const { toolName, category, decisions, suggestion, skill } = approval;
+  const seat = useSeat();
+  const { info } = usePage();
+  const run = useCommand();
+  const [form, setForm] = useState<"edit" | "decline" | null>(null);
+  const [text, setText] = useState("");
+  const may = (decision: Decision) =>
+    decisions.includes(decision) && info.may.includes(decision.startsWith("always") ? "manage" : "approve");
+  const answer = (decision: Decision, more: { message?: string; args?: unknown } = {}) => {
+    const { toolCallId, threadId, digest } = approval;
+    run(() => seat.respondToToolApproval({ toolCallId, threadId, digest, decision, ...more }));
+  };
+  const submit = () => {
+    if (form === "decline") return answer("decline", text === "" ? {} : { message: text });
+    try {
+      answer("edit", { args: JSON.parse(text) as unknown });
+    } catch {
+      run(() => Promise.reject(new Error("The arguments are not JSON. Correct them, and send again.")));
+    }
+  };
+  const begin = (kind: "edit" | "decline") => {
+    setText(kind === "edit" ? JSON.stringify(approval.args, null, 2) : "");
+    setForm(kind);
+  };
+  return (
+    <div class="approval">
+      <h2>
+        {QUESTIONS[category] ?? `Run ${toolName}?`} <span class="tool">{toolName}</span>
+      </h2>
+      {skill && <p class="why">The skill {skill} does not list this tool.</p>}
+      <WhatRuns approval={approval} />
+      {form ? (
+        <form
+          class="answer"
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <label>
+            {form === "edit" ? "Arguments" : "Reason, for the agent"}
+            <textarea
+              value={text}
+              rows={form === "edit" ? 8 : 2}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="primary">
+            {form === "edit" ? "Run with these" : "Decline"}
+          </button>
+          <button type="button" onClick={() => setForm(null)}>
+            Back
+          </button>
+        </form>
+      ) : (
+        <div class="choices">
+          {may("approve") && (
+            <button type="button" class="primary" onClick={() => answer("approve")}>
+              Approve
+            </button>
+          )}
+          {may("decline") && (
+            <button type="button" onClick={() => begin("decline")}>
+              Decline…
+            </button>
+          )}
+          {may("edit") && (
+            <button type="button" onClick={() => begin("edit")}>
+              Edit…
+            </button>
+          )}
+          {may("always_allow_tool") && (
+            <button type="button" onClick={() => answer("always_allow_tool")}>
+              Always allow {suggestion === null ? toolName : <code>{withVisibleSigns(suggestion)}</code>}
+            </button>
+          )}
+          {may("always_allow_category") && (
+            <button type="button" onClick={() => answer("always_allow_category")}>
+              Always allow “{category}”
+            </button>
+          )}
+          {!may("approve") && <p>Your token may not approve.</p>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function WhatRuns({ approval: { args, preview, category } }: { approval: PendingApproval }): VNode {
+  const diff = diffIn(preview);
+  const command = commandIn(args);
+  if (category === "execute" && command !== null) return <pre class="will-run">{withVisibleSigns(command)}</pre>;
+  return (
+    <>
+      {diff !== null && <DiffView diff={diff} label="The change" />}
+      {diff === null && <pre class="will-run">{withVisibleSigns(JSON.stringify(args, null, 2))}</pre>}
+    </>
+  );
+}
+
+/** The command, if it is all that the call is given. */
+function commandIn(args: PendingApproval["args"]): string | null {
+  if (args === null || typeof args !== "object" || Array.isArray(args)) return null;
+  const { command, ...rest } = args;
+  return typeof command === "string" && Object.keys(rest).length === 0 ? command : null;
+}

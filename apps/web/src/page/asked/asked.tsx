@@ -1,0 +1,34 @@
+import type { PendingSuspension } from "@cinch/core";
+import type { VNode } from "preact";
+import { useField } from "../page-context.ts";
+import { ApprovalForm } from "./approval-form.tsx";
+import { PlanForm } from "./plan-form.tsx";
+import { QuestionForm } from "./question-form.tsx";
+
+/** What the thread and its subagents ask the user, the oldest first. It appears above the composer and never takes the focus. */
+export function Asked(): VNode | null {
+  const pendingApprovals = useField("pendingApprovals");
+  const pendingSuspensions = useField("pendingSuspensions");
+  const asked = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)].toSorted(
+    (a, b) => a.at - b.at || a.seq - b.seq,
+  );
+  const [first] = asked;
+  if (!first) return null;
+  const key = `${first.threadId} ${first.toolCallId} ${first.seq}`;
+  return (
+    <section class="asked" id="asked" tabIndex={-1} aria-label="Waits for you">
+      {asked.length > 1 && <p class="more">{asked.length - 1} more after this</p>}
+      {first.path.length > 0 && <p class="path">{first.path.join(" › ")} asks</p>}
+      {"digest" in first ? <ApprovalForm key={key} approval={first} /> : <Suspension key={key} suspension={first} />}
+    </section>
+  );
+}
+
+function Suspension({ suspension }: { suspension: PendingSuspension }): VNode {
+  switch (suspension.toolName) {
+    case "submit_plan":
+      return <PlanForm suspension={suspension} />;
+    default:
+      return <QuestionForm suspension={suspension} />;
+  }
+}

@@ -1,0 +1,69 @@
+import type { AskUserPayload, PendingSuspension } from "@cinch/core";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { useCommand, useSeat } from "../page-context.ts";
+
+/** A question of the agent, with options if it has some. Tools of the user's own show what they ask as JSON. */
+export function QuestionForm({ suspension }: { suspension: PendingSuspension }): VNode {
+  const { toolCallId, threadId, seq, toolName, suspendPayload } = suspension;
+  const { question, options, multiple } = questionIn(suspendPayload);
+  const seat = useSeat();
+  const run = useCommand();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [text, setText] = useState("");
+  const answer = (resumeData: unknown) =>
+    run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
+  const submit = () => {
+    if (text.trim() !== "") return answer(text);
+    if (chosen.length > 0) answer(multiple ? chosen : chosen[0]);
+  };
+  const choose = (label: string) => {
+    if (!multiple) return setChosen([label]);
+    setChosen(chosen.includes(label) ? chosen.filter((one) => one !== label) : [...chosen, label]);
+  };
+  return (
+    <form
+      class="question"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <fieldset>
+        <legend dir="auto">{question ?? `${toolName} asks`}</legend>
+        {question === null && <pre>{JSON.stringify(suspendPayload, null, 2)}</pre>}
+        {options.map(({ label, description }) => (
+          <label key={label} class="option">
+            <input
+              type={multiple ? "checkbox" : "radio"}
+              name="option"
+              checked={chosen.includes(label)}
+              onChange={() => choose(label)}
+            />
+            <span dir="auto">
+              {label}
+              {description && <small>{description}</small>}
+            </span>
+          </label>
+        ))}
+        <label class="own">
+          {options.length > 0 ? "Or in your own words" : "Your answer"}
+          <textarea rows={1} value={text} dir="auto" onInput={({ currentTarget }) => setText(currentTarget.value)} />
+        </label>
+      </fieldset>
+      <button type="submit" class="primary" disabled={chosen.length === 0 && text.trim() === ""}>
+        Answer
+      </button>
+    </form>
+  );
+}
+
+function questionIn(payload: PendingSuspension["suspendPayload"]) {
+  const { question, options, multiple } = (payload ?? {}) as Partial<AskUserPayload>;
+  const isQuestion = typeof question === "string";
+  return {
+    question: isQuestion ? question : null,
+    options: isQuestion ? (options ?? []) : [],
+    multiple: multiple === true,
+  };
+}

@@ -1,0 +1,34 @@
+import { connect, type Client, type ServerInfo } from "@cinch/client";
+import { render } from "preact";
+import { PageApp } from "./page-app.tsx";
+import { TokenForm } from "./token-form.tsx";
+import { takeToken } from "./token.ts";
+
+const root = document.querySelector("#app")!;
+
+/** Connects, or asks for a token. */
+async function begin(): Promise<void> {
+  const token = takeToken();
+  const client = connect({ url: location.origin, ...(token === null ? {} : { token }) });
+  try {
+    show(client, await client.init());
+  } catch (error) {
+    client.close();
+    const code = (error as { code?: string }).code;
+    if (code === "UNAUTHENTICATED") return render(<TokenForm onToken={begin} />, root);
+    render(
+      <main class="welcome">
+        <h1>Cinch can't be reached</h1>
+        <p>{(error as Error).message}</p>
+        <button type="button" onClick={() => location.reload()}>
+          Try again
+        </button>
+      </main>,
+      root,
+    );
+  }
+}
+
+const show = (client: Client, info: ServerInfo): void => render(<PageApp client={client} info={info} />, root);
+
+void begin();

@@ -1,0 +1,173 @@
+import { usePending } from "@cinch/client/react";
+import type { Client, RemoteSession, ServerInfo } from "@cinch/client";
+import type { ThreadRecord } from "@cinch/core";
+import type { VNode } from "preact";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { pageCommands } from "./page-commands.ts";
+import { PageProvider, type PageContext } from "./page-context.ts";
+import { RulesDialog } from "./thread/rules-dialog.tsx";
+import { ThreadView } from "./thread/thread-view.tsx";
+import { SeatProvider } from "./page-context.ts";
+import { ThreadList } from "./threads/thread-list.tsx";
+import { ConnectionNotice } from "./ui/connection-notice.tsx";
+import { Notices, type Notice } from "./ui/notices.tsx";
+import { Palette } from "./ui/palette.tsx";
+import { WelcomeView } from "./welcome-view.tsx";
+import { useWaitingTitle } from "./ui/waiting-title.ts";
+
+/** So long can a deletion be undone: until then, nothing is deleted. */
+const UNDO_MS = 5_000;
+
+export function PageApp({ client, info }: { client: Client; info: ServerInfo }): VNode {
+  const [threadId, setThreadId] = useThreadInAddress();
+  const [seat, setSeat] = useState<RemoteSession | null>(null);
+  const [open, setOpen] = useState<"palette" | "rules" | null>(null);
+  const [isListOpen, setListOpen] = useState(false);
+  const [isSideOpen, setSideOpen] = useSide();
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const { notices, report, notify, close } = useNotices();
+  const pending = usePending(client) ?? [];
+  useWaitingTitle(pending.length);
+  const context = useMemo(
+    (): PageContext => ({
+      client,
+      info,
+      report,
+      notify,
+      open: (id) => {
+        setThreadId(id);
+        setListOpen(false);
+      },
+    }),
+    [client, info, report, notify, setThreadId],
+  );
+  useEffect(() => {
+    let isGone = false;
+    if (threadId === null) return setSeat(null);
+    const entering = client.createSession({ threadId });
+    entering.then(
+      (session) => (isGone ? undefined : setSeat(session)),
+      (error: unknown) => {
+        report(error);
+        setThreadId(null);
+      },
+    );
+    return () => {
+      isGone = true;
+      entering.then((session) => session.close()).catch(() => {});
+    };
+  }, [client, threadId]);
+  const remove = (thread: ThreadRecord) => {
+    setHidden((before) => new Set([...before, thread.id]));
+    if (thread.id === threadId) setThreadId(null);
+    const timer = setTimeout(() => void client.deleteThread({ threadId: thread.id }).catch(report), UNDO_MS);
+    notify(`“${thread.title || "Untitled"}” is deleted.`, {
+      label: "Undo",
+      run: () => {
+        clearTimeout(timer);
+        setHidden((before) => new Set([...before].filter((id) => id !== thread.id)));
+      },
+    });
+  };
+  const commands = pageCommands({
+    context,
+    seat,
+    openRules: () => setOpen("rules"),
+    toggleSide: () => setSideOpen(!isSideOpen),
+    pending,
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        setOpen((now) => (now === "palette" ? null : "palette"));
+      }
+      if (event.key === "F8") document.querySelector<HTMLElement>("#asked")?.focus();
+      if (
+        event.key === "Escape" &&
+        !event.defaultPrevented &&
+        open === null &&
+        seat?.getDisplayState().isRunning &&
+        !document.querySelector("dialog[open]")
+      )
+        void seat.abort().catch(report);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [seat, open, report]);
+  const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
+  return (
+    <PageProvider value={context}>
+      <ConnectionNotice client={client} />
+      <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen ? "side-open" : ""}`}>
+        <ThreadList current={threadId} hidden={hidden} onDelete={remove} />
+        {shown ? (
+          <ThreadView
+            seat={shown}
+            isSideOpen={isSideOpen}
+            onThreads={() => setListOpen(!isListOpen)}
+            onSide={() => setSideOpen(!isSideOpen)}
+            onPalette={() => setOpen("palette")}
+          />
+        ) : (
+          <WelcomeView isLoading={threadId !== null} onThreads={() => setListOpen(!isListOpen)} pending={pending} />
+        )}
+      </div>
+      {open === "palette" && <Palette commands={commands} onClose={() => setOpen(null)} />}
+      {open === "rules" && shown && (
+        <SeatProvider value={shown}>
+          <RulesDialog onClose={() => setOpen(null)} />
+        </SeatProvider>
+      )}
+      <Notices notices={notices} onClose={close} />
+    </PageProvider>
+  );
+}
+
+/** What stands beside the conversation is open where there is room for it, and the user may open it anywhere. */
+function useSide(): [boolean, (isOpen: boolean) => void] {
+  const [hasRoom] = useState(() => matchMedia("(min-width: 1100px)"));
+  const [isOpen, setOpen] = useState(hasRoom.matches);
+  useEffect(() => {
+    const onChange = () => setOpen(hasRoom.matches);
+    hasRoom.addEventListener("change", onChange);
+    return () => hasRoom.removeEventListener("change", onChange);
+  }, [hasRoom]);
+  return [isOpen, setOpen];
+}
+
+/** The thread that the address names: a reload and a link lead to it. */
+function useThreadInAddress(): [string | null, (id: string | null) => void] {
+  const read = () => /^#\/t\/([\w-]{1,128})$/.exec(location.hash)?.[1] ?? null;
+  const [threadId, setThreadId] = useState(read);
+  useEffect(() => {
+    const onChange = () => setThreadId(read());
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
+  const set = useCallback((id: string | null) => {
+    location.hash = id === null ? "" : `#/t/${id}`;
+    setThreadId(id);
+  }, []);
+  return [threadId, set];
+}
+
+function useNotices() {
+  const [notices, setNotices] = useState<readonly Notice[]>([]);
+  const next = useRef(0);
+  const close = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), []);
+  const add = useCallback((notice: Omit<Notice, "id">) => {
+    const id = next.current++;
+    setNotices((all) => [...all.slice(-3), { id, ...notice }]);
+    if (!notice.isError) setTimeout(() => close(id), UNDO_MS);
+  }, []);
+  const report = useCallback(
+    (error: unknown) => add({ text: error instanceof Error ? error.message : String(error), isError: true }),
+    [],
+  );
+  const notify = useCallback(
+    (text: string, action?: Notice["action"]) => add({ text, isError: false, ...(action ? { action } : {}) }),
+    [],
+  );
+  return { notices, report, notify, close };
+}

@@ -1,0 +1,71 @@
+import type { FileDiff } from "@cinch/core";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { useCommand, useField, useSeat } from "../page-context.ts";
+import { DiffCount, DiffView } from "../text/diff-view.tsx";
+import { withVisibleSigns } from "../ui/format.ts";
+
+/** The files that the thread has changed, with what changed since its beginning or since a message. */
+export function FilesPanel(): VNode | null {
+  const seat = useSeat();
+  const modifiedFiles = useField("modifiedFiles");
+  const messages = useField("messages");
+  const run = useCommand();
+  const [since, setSince] = useState(0);
+  const [diffs, setDiffs] = useState<readonly FileDiff[] | null>(null);
+  const paths = Object.keys(modifiedFiles);
+  if (paths.length === 0) return null;
+  const show = (from: number) =>
+    run(async () => {
+      setSince(from);
+      setDiffs(await seat.diff({ since: from }));
+    });
+  const moments = messages.filter(({ role }) => role === "user");
+  return (
+    <section class="panel">
+      <h2>
+        Files <small>{paths.length}</small>
+      </h2>
+      {diffs === null ? (
+        <>
+          <ul class="files">
+            {paths.map((path) => (
+              <li key={path}>{withVisibleSigns(path)}</li>
+            ))}
+          </ul>
+          <button type="button" onClick={() => show(0)}>
+            Show changes
+          </button>
+        </>
+      ) : (
+        <>
+          <label class="since">
+            Since{" "}
+            <select value={since} onChange={({ currentTarget }) => show(Number(currentTarget.value))}>
+              <option value={0}>the beginning</option>
+              {moments.map(({ seq, content }) => (
+                <option key={seq} value={seq}>
+                  {firstWords(content)}
+                </option>
+              ))}
+            </select>
+          </label>
+          {diffs.map(({ path, status, diff, note }) => (
+            <details key={path} class="file-diff">
+              <summary>
+                {withVisibleSigns(path)} <small>{status}</small> {diff !== "" && <DiffCount diff={diff} />}
+              </summary>
+              {diff === "" ? <p>{note}</p> : <DiffView diff={diff} label={`Changes of ${path}`} />}
+            </details>
+          ))}
+          <button type="button" class="quiet" onClick={() => setDiffs(null)}>
+            Hide changes
+          </button>
+        </>
+      )}
+    </section>
+  );
+}
+
+const firstWords = (content: readonly { type: string; text?: string }[]): string =>
+  `“${(content.find(({ type }) => type === "text")?.text ?? "").slice(0, 40)}”`;

@@ -1,0 +1,35 @@
+/** A row of a unified diff. */
+export interface DiffLine {
+  kind: "added" | "removed" | "same" | "hunk" | "note";
+  text: string;
+  /** The line in the file before and after the change. */
+  before: number | null;
+  after: number | null;
+}
+
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+
+/** Reads a unified diff in one pass. */
+export function diffLines(diff: string): DiffLine[] {
+  const lines: DiffLine[] = [];
+  let [before, after] = [0, 0];
+  let inHunk = false;
+  for (const text of diff.replace(/\n$/, "").split("\n")) {
+    const hunk = HUNK.exec(text);
+    if (hunk) {
+      [before, after] = [Number(hunk[1]), Number(hunk[2])];
+      inHunk = true;
+      lines.push({ kind: "hunk", text, before: null, after: null });
+    } else if (!inHunk) continue;
+    else if (text.startsWith("+")) lines.push({ kind: "added", text: text.slice(1), before: null, after: after++ });
+    else if (text.startsWith("-")) lines.push({ kind: "removed", text: text.slice(1), before: before++, after: null });
+    else if (text.startsWith("\\")) lines.push({ kind: "note", text: text.slice(2), before: null, after: null });
+    else lines.push({ kind: "same", text: text.slice(1), before: before++, after: after++ });
+  }
+  return lines;
+}
+
+export const countLines = (lines: readonly DiffLine[]) => ({
+  added: lines.filter(({ kind }) => kind === "added").length,
+  removed: lines.filter(({ kind }) => kind === "removed").length,
+});

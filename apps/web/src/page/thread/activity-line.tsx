@@ -1,0 +1,59 @@
+import { useThread } from "@cinch/client/react";
+import type { HarnessDisplayState } from "@cinch/core";
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useSeat } from "../page-context.ts";
+import { duration } from "../ui/format.ts";
+
+/** What the thread is doing, or why it does nothing. A wait for the user never looks like work. */
+export function ActivityLine(): VNode | null {
+  const seat = useSeat();
+  const display = useThread(seat);
+  const text = activityOf(display);
+  const now = useNow(display.isRunning);
+  const [since, setSince] = useState(Date.now());
+  useEffect(() => setSince(Date.now()), [display.turnId, display.isRunning]);
+  if (display.status === "idle") return <Ending error={display.lastError} />;
+  if (display.status === "running")
+    return (
+      <p class="activity">
+        <span class="pulse" aria-hidden="true" /> {text} · {duration(Math.max(0, now - since))}
+      </p>
+    );
+  return <p class="activity still">{text}</p>;
+}
+
+function activityOf({
+  status,
+  currentMessage,
+  activeTools,
+  pendingApproval,
+  activeSubagents,
+}: HarnessDisplayState): string {
+  if (status === "waiting") return pendingApproval ? "Waits for your approval" : "Waits for your answer";
+  if (status === "parked") return "Parked: resume it when you are ready";
+  const running = Object.values(activeTools).find((tool) => tool.status === "running");
+  const children = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
+  if (children.length > 0)
+    return children.length === 1 ? `${children[0]!.agentName} works` : `${children.length} subagents work`;
+  if (running) return `Runs ${running.toolName}`;
+  return currentMessage ? "Answers" : "Thinks";
+}
+
+const Ending = ({ error }: { error: HarnessDisplayState["lastError"] }): VNode | null =>
+  error && (
+    <p class="failure" role="alert">
+      {error.message}
+    </p>
+  );
+
+/** Ticks once a second, while something runs. */
+function useNow(isTicking: boolean): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!isTicking) return;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  return now;
+}

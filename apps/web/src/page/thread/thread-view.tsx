@@ -1,0 +1,50 @@
+import type { HarnessMessage } from "@cinch/core";
+import type { RemoteSession } from "@cinch/client";
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Asked } from "../asked/asked.tsx";
+import { SeatProvider } from "../page-context.ts";
+import { Side } from "../panels/side.tsx";
+import { Announcements } from "./announcements.tsx";
+import { Composer } from "./composer.tsx";
+import { ConversationView } from "./conversation-view.tsx";
+import { Queue } from "./queue.tsx";
+import { RewindDialog } from "./rewind-dialog.tsx";
+import { ThreadHeader } from "./thread-header.tsx";
+import { usePresence } from "./use-presence.ts";
+
+interface Props {
+  seat: RemoteSession;
+  isSideOpen: boolean;
+  onThreads: () => void;
+  onSide: () => void;
+  onPalette: () => void;
+}
+
+/** One thread: its conversation, what it asks, the queue and the composer, and what stands beside. */
+export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: Props): VNode {
+  const [rewinding, setRewinding] = useState<HarnessMessage | null>(null);
+  const people = usePresence(seat);
+  const threadId = seat.getCurrentThreadId();
+  useEffect(() => {
+    document.querySelector<HTMLTextAreaElement>("#message")?.focus();
+  }, [threadId]);
+  return (
+    <SeatProvider value={seat}>
+      <main class="thread">
+        <ThreadHeader people={people} onThreads={onThreads} onSide={onSide} onPalette={onPalette} />
+        <ConversationView key={threadId} onRewind={setRewinding} />
+        <div class="bottom">
+          <div class="column">
+            <Asked />
+            <Queue />
+            <Composer key={threadId} />
+          </div>
+        </div>
+        <Announcements key={threadId} />
+      </main>
+      {isSideOpen && <Side key={threadId} />}
+      {rewinding && <RewindDialog message={rewinding} onClose={() => setRewinding(null)} />}
+    </SeatProvider>
+  );
+}

@@ -1,0 +1,117 @@
+import { usePending, useThreads } from "@cinch/client/react";
+import type { Client } from "@cinch/client";
+import type { ThreadRecord } from "@cinch/core";
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useCommand, usePage } from "../page-context.ts";
+import { when } from "../ui/format.ts";
+
+interface Props {
+  current: string | null;
+  /** Threads that are about to be deleted. */
+  hidden: ReadonlySet<string>;
+  onDelete: (thread: ThreadRecord) => void;
+}
+
+/** The threads of the user: what runs, what waits, and what was said, by search. */
+export function ThreadList({ current, hidden, onDelete }: Props): VNode {
+  const { client, open } = usePage();
+  const run = useCommand();
+  const [query, setQuery] = useState("");
+  const sought = useSettled(query.trim());
+  const all = useThreads(client) ?? [];
+  const found = useFound(client, sought, all);
+  const threads = found ?? all;
+  const pending = usePending(client) ?? [];
+  const waiting = new Set(pending.map(({ rootThreadId }) => rootThreadId));
+  const shown = threads.filter(({ id, parentId }) => parentId === null && !hidden.has(id));
+  return (
+    <nav class="threads" aria-label="Threads">
+      <div class="threads-top">
+        <p class="brand">Cinch</p>
+        <button type="button" onClick={() => open(null)}>
+          New thread
+        </button>
+      </div>
+      <label class="search">
+        <span class="sr-only">Search threads</span>
+        <input
+          type="search"
+          placeholder="Search"
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
+      </label>
+      <ul>
+        {shown.map((thread) => (
+          <li key={thread.id} class={thread.id === current ? "current" : undefined}>
+            <a
+              href={`#/t/${thread.id}`}
+              aria-current={thread.id === current ? "page" : undefined}
+              onClick={(event) => {
+                event.preventDefault();
+                open(thread.id);
+              }}
+            >
+              <Mark waits={waiting.has(thread.id)} isActive={thread.active} />
+              <span class="title" dir="auto">
+                {thread.title || "Untitled"}
+              </span>
+              <time dateTime={new Date(thread.updatedAt).toISOString()}>{when(thread.updatedAt, Date.now())}</time>
+            </a>
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Delete ${thread.title || "Untitled"}`}
+              onClick={() => run(async () => onDelete(thread))}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      {shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
+    </nav>
+  );
+}
+
+/** The threads that contain the words, searched again when a thread changes. `null`: nothing is sought. */
+function useFound(client: Client, query: string, all: readonly ThreadRecord[]): readonly ThreadRecord[] | null {
+  const { report } = usePage();
+  const [found, setFound] = useState<readonly ThreadRecord[] | null>(null);
+  useEffect(() => {
+    if (query === "") return setFound(null);
+    let isGone = false;
+    client.listThreads({ query, limit: 100 }).then((threads) => void (isGone || setFound(threads)), report);
+    return () => {
+      isGone = true;
+    };
+  }, [client, query, all, report]);
+  return found;
+}
+
+function Mark({ waits, isActive }: { waits: boolean; isActive: boolean }): VNode {
+  if (waits)
+    return (
+      <span class="mark waits" title="Waits for you">
+        ◆<span class="sr-only">waits for you</span>
+      </span>
+    );
+  return isActive ? (
+    <span class="mark runs" title="Works">
+      ●<span class="sr-only">works</span>
+    </span>
+  ) : (
+    <span class="mark" />
+  );
+}
+
+/** The value when it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), 150);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}

@@ -1,0 +1,81 @@
+import type { VNode } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { Modal } from "./modal.tsx";
+
+/** Something that can be done now. */
+export interface PaletteCommand {
+  name: string;
+  keys?: string;
+  run: () => void;
+}
+
+/** Finds every command by a few of its letters. */
+export function Palette({ commands, onClose }: { commands: readonly PaletteCommand[]; onClose: () => void }): VNode {
+  const [query, setQuery] = useState("");
+  const [at, setAt] = useState(0);
+  const found = useMemo(() => commands.filter(({ name }) => matches(name, query)), [commands, query]);
+  const chosen = Math.min(at, found.length - 1);
+  const choose = (command: PaletteCommand | undefined) => {
+    if (!command) return;
+    onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setAt((chosen + step + found.length) % Math.max(1, found.length));
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      choose(found[chosen]);
+    }
+  };
+  return (
+    <Modal title="Commands" onClose={onClose}>
+      <input
+        class="palette-input"
+        type="text"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette"
+        aria-activedescendant={found.length > 0 ? `command-${chosen}` : undefined}
+        aria-label="Find a command"
+        autofocus
+        value={query}
+        onInput={({ currentTarget }) => {
+          setQuery(currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ul id="palette" role="listbox" aria-label="Commands">
+        {found.map((command, index) => (
+          <li
+            key={command.name}
+            id={`command-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => choose(command)}
+            onMouseMove={() => setAt(index)}
+          >
+            {command.name}
+            {command.keys && <kbd>{command.keys}</kbd>}
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p class="nothing">No command has these letters.</p>}
+    </Modal>
+  );
+}
+
+/** Whether the letters of the query stand in the name, in this order. */
+export function matches(name: string, query: string): boolean {
+  let from = 0;
+  const lower = name.toLowerCase();
+  for (const letter of query.toLowerCase().replaceAll(" ", "")) {
+    from = lower.indexOf(letter, from) + 1;
+    if (from === 0) return false;
+  }
+  return true;
+}

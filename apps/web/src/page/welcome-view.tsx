@@ -1,0 +1,94 @@
+import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useCommand, usePage } from "./page-context.ts";
+
+interface Props {
+  isLoading: boolean;
+  onThreads: () => void;
+  pending: readonly (ThreadApproval | ThreadSuspension)[];
+}
+
+const DRAFT = "cinch-draft-new";
+
+/** Without a thread: what waits, and a place to begin. The first message creates the thread. */
+export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
+  const { client, open } = usePage();
+  const run = useCommand();
+  const [text, setText] = useState(() => localStorage.getItem(DRAFT) ?? "");
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => localStorage.setItem(DRAFT, text), [text]);
+  useEffect(() => area.current?.focus(), []);
+  const begin = () => {
+    const content = text.trim();
+    if (content === "") return;
+    run(async () => {
+      const session = await client.createSession();
+      const { id } = await session.createThread({});
+      await session.post({ content, delivery: "send", id: crypto.randomUUID() });
+      await session.close();
+      setText("");
+      open(id);
+    });
+  };
+  return (
+    <main class="welcome">
+      <button type="button" class="quiet only-narrow" onClick={onThreads} aria-label="Threads">
+        ☰
+      </button>
+      {isLoading ? (
+        <p>Opening the thread…</p>
+      ) : (
+        <div class="column">
+          <h1>What shall we do?</h1>
+          <form
+            class="composer"
+            onSubmit={(event) => {
+              event.preventDefault();
+              begin();
+            }}
+          >
+            <label class="sr-only" for="message">
+              Message
+            </label>
+            <textarea
+              id="message"
+              ref={area}
+              rows={3}
+              dir="auto"
+              value={text}
+              placeholder="Describe a task"
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+                event.preventDefault();
+                begin();
+              }}
+            />
+            <div class="composer-row">
+              <span class="hint">Enter sends · Shift-Enter is a new line · Ctrl-K has all commands</span>
+              <span class="space" />
+              <button type="submit" class="primary" disabled={text.trim() === ""}>
+                Begin
+              </button>
+            </div>
+          </form>
+          {pending.length > 0 && (
+            <section class="waiting">
+              <h2>Waits for you</h2>
+              <ul>
+                {pending.map(({ threadId, rootThreadId, toolCallId, title, toolName }) => (
+                  <li key={threadId + toolCallId}>
+                    <button type="button" onClick={() => open(rootThreadId)}>
+                      {title || "Untitled"} <small>{toolName}</small>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </div>
+      )}
+    </main>
+  );
+}

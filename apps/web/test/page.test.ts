@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { defineTool, memoryStore } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { call, hang, say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { browserTests } from "../../../packages/testkit/test/browser.ts";
+import { begin, openTab, servedPage, TOKEN } from "./served-page.ts";
+
+const test = browserTests();
+
+const execute = defineTool({
+  description: "Runs a command",
+  category: "execute",
+  input: z.object({ command: z.string() }),
+  execute: async ({ command }) => `ran ${command}`,
+});
+
+test("the token leaves the address bar, and a reload and another tab have it", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  const tab = await openTab(context, served.address);
+  assert.equal(tab.url(), `${served.url}/`);
+  assert.equal(await tab.evaluate(() => document.cookie), "");
+  await tab.reload();
+  await tab.waitForSelector("#message");
+  const other = await openTab(context, served.url);
+  assert.deepEqual([tab.problems, other.problems], [[], []]);
+});
+
+test("without a token the page asks for one, and takes it", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  const tab = await context.newPage();
+  await tab.goto(served.url);
+  await tab.fill("input[type=password]", TOKEN);
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector("#message");
+});
+
+test("a first message creates a thread, an approval shows the command, and the answer streams", async (context) => {
+  const model = script(call("execute", { command: "npm test" }), say("All **green**.", { delayMs: 5 }));
+  await using served = await servedPage({ model, tools: { execute } });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Run the tests");
+  await tab.waitForSelector(".approval");
+  assert.equal(await tab.textContent(".will-run"), "npm test");
+  assert.equal(await tab.evaluate(() => document.activeElement?.id), "message", "the question does not take the focus");
+  await tab.click("text=Approve");
+  await tab.waitForSelector("strong:has-text('green')");
+  assert.match((await tab.textContent(".conversation"))!, /Run the tests.*execute.*npm test.*All green\./s);
+  assert.deepEqual(tab.problems, []);
+});
+
+test("an approval that is answered elsewhere disappears, and its outcome is shown", async (context) => {
+  const model = script(call("execute", { command: "make" }), say("Built."));
+  await using served = await servedPage({ model, tools: { execute } });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Build");
+  await tab.waitForSelector(".approval");
+  const [asked] = await served.harness.pendingApprovals();
+  const session = await served.harness.createSession({ threadId: asked!.threadId });
+  await session.respondToToolApproval({ decision: "approve" });
+  await tab.waitForSelector("text=Built.");
+  assert.equal(await tab.locator(".approval").count(), 0);
+});
+
+test("what is not sent survives a reload", async (context) => {
+  await using served = await servedPage({ model: script(say("One."), say("Two.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Begin");
+  await tab.waitForSelector("text=One.");
+  await tab.fill("#message", "half a thought");
+  await tab.reload();
+  await tab.waitForFunction(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "half a thought");
+});
+
+test("a page that is reloaded in the middle of an answer shows the whole answer", async (context) => {
+  const text = "A long answer in many words. ".repeat(40);
+  await using served = await servedPage({ model: script(say(text, { delayMs: 10 })) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Go");
+  await tab.waitForSelector(".message.assistant");
+  await tab.reload();
+  await tab.waitForFunction(
+    (end) => (document.querySelector(".conversation")?.textContent ?? "").includes(end),
+    text.trim(),
+  );
+  assert.equal(await tab.locator(".message.assistant").count(), 1);
+});
+
+test("a server that restarts in the middle of a turn is noticed, and the page goes on by itself", async (context) => {
+  const data = new MemoryData();
+  const model = script(call("execute", { command: "ls" }), say("After the restart."));
+  const first = await servedPage({ model, tools: { execute }, storage: memoryStore(data) });
+  const tab = await openTab(context, first.address);
+  await begin(tab, "Go");
+  await tab.waitForSelector(".approval");
+  await first[Symbol.asyncDispose]();
+  const { port } = first;
+  await using second = await servedPage({ model, tools: { execute }, storage: memoryStore(data), port });
+  assert.equal(second.port, port);
+  await tab.click(".approval >> text=Approve");
+  await tab.waitForSelector("text=After the restart.", { timeout: 60_000 });
+});
+
+test("Esc stops a turn, a message steers it, and Alt-Enter queues one that can be edited and removed", async (context) => {
+  await using served = await servedPage({ model: script(hang("Thinking"), say("Stopped.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Go");
+  await tab.waitForSelector("text=Thinking");
+  await tab.fill("#message", "later");
+  await tab.keyboard.press("Alt+Enter");
+  await tab.waitForSelector(".queue >> text=later");
+  await tab.click(".queue >> text=Edit");
+  await tab.fill(".queue textarea", "much later");
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector(".queue >> text=much later");
+  await tab.click(".queue >> text=Remove");
+  await tab.waitForFunction(() => document.querySelector(".queue") === null);
+  await tab.keyboard.press("Escape");
+  await tab.waitForSelector("text=Interrupted");
+});
+
+test("everything is reached by keyboard: the palette finds commands, and a thread is deleted with an undo", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Hi");
+  await tab.waitForSelector("text=Hello.");
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("yolo on");
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector(".yolo");
+  await tab.hover(".threads li");
+  await tab.click(".threads li > button");
+  await tab.waitForSelector("text=No thread yet.");
+  await tab.click("text=Undo");
+  await tab.waitForSelector(".threads li");
+  assert.equal((await served.harness.listThreads()).length, 1);
+});
+
+test("a rewind shows what it would change, and reverts the messages", async (context) => {
+  await using served = await servedPage({ model: script(say("One."), say("Two.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "First");
+  await tab.waitForSelector("text=One.");
+  await begin(tab, "Second");
+  await tab.waitForSelector("text=Two.");
+  await tab.hover(".entry:last-of-type");
+  await tab.locator(".rewind").last().click();
+  await tab.uncheck("dialog input[type=checkbox]");
+  await tab.waitForSelector("dialog >> text=messages are reverted");
+  await tab.click("dialog >> text=Rewind >> nth=-1");
+  await tab.waitForFunction(() => !(document.querySelector(".conversation")?.textContent ?? "").includes("Two."));
+  assert.deepEqual(tab.problems, []);
+});

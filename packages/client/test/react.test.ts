@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connect, type Client } from "@cinch/client";
+import { usePending, useThread, useThreads, type ThreadSource } from "@cinch/client/react";
+import type { Harness } from "@cinch/core";
+import { call, say, script } from "@cinch/testkit";
+import { createElement, type ReactNode } from "react";
+import { create, type ReactTestRenderer } from "react-test-renderer";
+import { noting } from "../../core/test/support.ts";
+import { serving } from "../../server/test/serving.ts";
+
+const mounted = (component: () => ReactNode): ReactTestRenderer => create(createElement(component));
+
+async function shows(root: ReactTestRenderer, text: string): Promise<void> {
+  while (root.toJSON() !== (text as unknown)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const sources: Record<string, (at: { url: string; harness: Harness }) => Client | Harness> = {
+  "of a server": ({ url }) => connect({ url }),
+  "of this process": ({ harness }) => harness,
+};
+
+for (const [where, sourceOf] of Object.entries(sources)) {
+  test(`useThread draws the display of a session ${where}, and with select only its part`, async () => {
+    await using at = await serving({ model: script(say("hello"), say("again")) });
+    const client = sourceOf(at);
+    const session: ThreadSource & Pick<Client, "sendMessage" | "renameThread" | "close"> = await client.createSession();
+    let [drawn, titles] = [0, 0];
+    const root = mounted(() => {
+      drawn++;
+      const { messages, status } = useThread(session);
+      return `${messages.length} ${status}`;
+    });
+    const titled = mounted(() => {
+      titles++;
+      return useThread(session, ({ title }) => ({ title })).title;
+    });
+    await shows(root, "0 idle");
+    await session.sendMessage({ content: "hi" });
+    await shows(root, "2 idle");
+    await session.renameThread({ title: "Named" });
+    await shows(titled, "Named");
+    const before = { drawn, titles };
+    await session.sendMessage({ content: "more" });
+    await shows(root, "4 idle");
+    assert.ok(drawn > before.drawn);
+    assert.equal(titles, before.titles, "the title did not change");
+    root.unmount();
+    titled.unmount();
+    await client.close();
+  });
+
+  test(`useThreads and usePending follow the threads ${where}`, async () => {
+    const { note } = noting();
+    await using at = await serving({
+      model: script(call("note", { what: "x" }), say("done")),
+      tools: { note },
+      harness: { permissions: [] },
+    });
+    const client = sourceOf(at);
+    const root = mounted(() => {
+      const threads = useThreads(client);
+      const pending = usePending(client);
+      return `${threads?.map(({ title }) => title).join() ?? "loading"}: ${pending?.length ?? "loading"}`;
+    });
+    await shows(root, ": 0");
+    const session = await at.harness.createSession();
+    await session.createThread({ title: "Work" });
+    await shows(root, "Work: 0");
+    const turn = session.sendMessage({ content: "go" });
+    await shows(root, "Work: 1");
+    await session.respondToToolApproval({ decision: "approve" });
+    await turn;
+    await shows(root, "Work: 0");
+    await session.deleteThread({ threadId: session.getCurrentThreadId()! });
+    await shows(root, ": 0");
+    root.unmount();
+    await client.close();
+  });
+}

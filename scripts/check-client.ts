@@ -1,0 +1,28 @@
+import { gzipSync } from "node:zlib";
+import process from "node:process";
+import { build } from "esbuild";
+
+/** What a browser loads of each entry point, minified and compressed; of the hooks without React. */
+const LIMITS = { "packages/client/src/index.ts": 12_300, "packages/client/src/react.ts": 1_000 };
+const problems: string[] = [];
+for (const [entry, limit] of Object.entries(LIMITS)) {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    // Refuses modules of Node.
+    platform: "neutral",
+    conditions: ["@cinch/source"],
+    external: ["react"],
+    write: false,
+    metafile: true,
+  });
+  const bytes = gzipSync(outputFiles[0]!.contents).length;
+  const strangers = Object.keys(metafile.inputs).filter((file) => !/^packages\/(client|core)\/src\//.test(file));
+  problems.push(...strangers.map((file) => `${entry} must not load ${file}`));
+  if (bytes > limit) problems.push(`${entry} has ${bytes} bytes, at most ${limit}`);
+  console.log(`${entry}: ${bytes} bytes, compressed`);
+}
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exit(1);

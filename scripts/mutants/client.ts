@@ -1,0 +1,96 @@
+import { inPackage } from "./mutant.ts";
+
+/** What makes a session of a server as good as one in the process: nothing is lost, repeated or reordered. */
+export const client = inPackage("packages/client", [
+  {
+    attacks: "client: a gap in the events is shown",
+    file: "remote-thread.ts",
+    find: 'if (event.seq !== seq + 1 && event.type !== "thread_rewound") throw',
+    replace: "if (seq < 0) throw",
+    tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: an event that comes twice is shown twice",
+    file: "remote-thread.ts",
+    find: "if (event.seq <= seq) return;",
+    replace: "",
+    tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: what streamed before a reconnect is shown beside what the server says again",
+    file: "remote-thread.ts",
+    find: "this.display = durableDisplay(this.display);\n    this.#ports.deliver(this.resync());",
+    replace: "",
+    tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: a command settles before the display shows it",
+    file: "remote-seat.ts",
+    find: "if (this.#thread?.id === threadId) await this.#thread.reached(seq);",
+    replace: "",
+    tests: ["session/commands", "session/threads"],
+  },
+  {
+    attacks: "client: a command whose answer is lost happens twice",
+    file: "remote-seat.ts",
+    find: '{ method: "POST", body, key: randomIds("call") }',
+    replace: '{ method: "POST", body }',
+    tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: a message whose answer is lost is sent twice",
+    file: "wire-input.ts",
+    find: "const body = { ...rest, id: inputId,",
+    replace: "const body = { ...rest,",
+    tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: commands are not sent in the order of the calls",
+    file: "remote-seat.ts",
+    find: "return this.queue.run(async () => work(given",
+    replace: "return Promise.resolve().then(async () => work(given",
+    tests: ["reconnecting", "session/threads"],
+  },
+  {
+    attacks: "client: a stream that says nothing is never dead",
+    file: "event-stream.ts",
+    find: "timer = setTimeout(end, DEAD_MS);\n    };",
+    replace: "};",
+    tests: ["dead-stream"],
+  },
+  {
+    attacks: "client: streams that do not arrive are waited for",
+    file: "event-stream.ts",
+    find: "!this.#isPolling && (this.#isSilent || isRefused)",
+    replace: "false",
+    tests: ["dead-stream", "reconnecting"],
+  },
+  {
+    attacks: "client: an answer is for a question that the session has not seen",
+    file: "answer-binding.ts",
+    find: "await send({ ...proofOf(question), ...answer, toolCallId: callId, threadId: at });",
+    replace: "await send(answer);",
+    tests: ["session/commands"],
+  },
+  {
+    attacks: "client: a token that the server refuses is not asked for again",
+    file: "wire.ts",
+    find: "if (response.status !== 401 || used === undefined) throw error;",
+    replace: "throw error;",
+    tests: ["connecting"],
+  },
+  {
+    attacks: "client: a server of another protocol is believed",
+    file: "wire.ts",
+    find: "version === PROTOCOL || response.status >= 500",
+    replace: "version !== PROTOCOL || response.status >= 500",
+    tests: ["connecting"],
+  },
+  {
+    attacks: "client: what is pending when the client closes never settles",
+    file: "wire.ts",
+    find: "if (this.closed.aborted) throw closedClient();",
+    replace: "",
+    tests: ["connecting"],
+  },
+]);
