@@ -140,7 +140,7 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   readonly retry: Session["retry"] = () => this.#long("retry");
   readonly compact: Session["compact"] = (options) => this.#long("compact", options);
   readonly settled: Session["settled"] = () => this.#seat.long("settled", {});
-  readonly resultOf: Session["resultOf"] = (input) => this.#seat.long("resultOf", { query: { ...input } });
+  readonly resultOf: Session["resultOf"] = ({ signal, ...query }) => this.#seat.long("resultOf", { query, signal });
   readonly explainContext: Session["explainContext"] = () => this.#seat.query("explainContext");
 
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>

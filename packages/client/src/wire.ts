@@ -25,6 +25,8 @@ export interface WireRequest {
   key?: string;
   /** For a stream, which has its own deadline. */
   stream?: { accept: string; signal: AbortSignal };
+  /** The caller stops waiting when it is aborted. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface WireAnswer<T> {
@@ -72,18 +74,19 @@ export class Wire {
       try {
         return await this.attempt(encoded, read);
       } catch (error) {
+        request.signal?.throwIfAborted();
         if (!mayRetry(error)) throw error;
       }
-      await this.pauses.before(tries);
+      await this.pauses.before(tries, request.signal);
     }
   }
 
   /** Sends a request once. `read` belongs to it: an answer that is cut off is none. */
   async attempt<T>(request: WireRequest, read: (response: Response) => Promise<T>): Promise<T> {
-    const { stream, body } = request;
+    const { stream, body, signal: own } = request;
     const over = new AbortController();
     const end = () => over.abort();
-    const signals = stream ? [this.closed, stream.signal] : [this.closed];
+    const signals = [this.closed, stream?.signal, own].filter((signal) => signal !== undefined);
     for (const signal of signals) signal.addEventListener("abort", end);
     // An upload may take as long as it likes.
     const timer = stream || body instanceof FormData ? undefined : setTimeout(end, DEAD_MS);
