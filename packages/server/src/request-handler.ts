@@ -104,7 +104,9 @@ export class RequestHandler {
       const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, value)]);
       return this.#answers.of(own, JSON.stringify([asked, body]), work);
     };
-    const answer = key === null || route.method === "GET" ? work() : once(key);
+    // What an adapter answers may be a stream, and its commands can be sent twice.
+    const isKept = key !== null && route.method !== "GET" && route.adapter === undefined;
+    const answer = isKept ? once(key) : work();
     const allowed = route.method === "GET" ? whileAllowed(answer, who) : answer;
     return route.waits ? waited(allowed, wait as number | undefined) : allowed;
   }
