@@ -29,8 +29,10 @@ interface Manifest {
   engines: { node: string };
 }
 
-export const manifestOf = (folder: string): Manifest =>
-  JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+export function manifestOf(folder: string): Manifest {
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+  return Object.assign(manifest, { dependencies: manifest.dependencies ?? {} });
+}
 
 /** Builds all packages from their sources in an empty folder, so that no file of an earlier build is used. */
 export async function build(into: string): Promise<void> {

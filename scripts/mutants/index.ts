@@ -1,3 +1,4 @@
+import { adapters } from "./adapters.ts";
 import { agentPaths } from "./agent-paths.ts";
 import { client } from "./client.ts";
 import { commandLine } from "./command-line.ts";
@@ -55,6 +56,7 @@ export const mutants: readonly Mutant[] = [
   ...files,
   ...walls,
   ...patterns,
+  ...adapters,
   ...agentPaths,
   ...delegation,
   ...terminalText,

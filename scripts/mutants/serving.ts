@@ -129,7 +129,7 @@ export const serving = inPackage("packages/server", [
     tests: ["access/streams"],
   },
   {
-    attacks: "access: a caller may have any number of forms held in memory",
+    attacks: "access: a caller may have any number of large bodies held in memory",
     file: "access/caller-limits.ts",
     find: "if (use[what] >= most) throw",
     replace: 'if (what === "streams" && use[what] >= most) throw',

@@ -82,10 +82,10 @@ export class EventStream {
     this.#isSilent = false;
     this.#closing.signal.addEventListener("abort", end);
     const wait = this.#isPolling ? { wait: isBusy() ? 1 : POLL_SECONDS } : {};
-    const stream = { accept: this.#isPolling ? "application/json" : "text/event-stream", signal: cut.signal };
+    const accept = this.#isPolling ? "application/json" : "text/event-stream";
     try {
       const read = this.#isPolling ? this.#polled : (response: Response) => this.#streamed(response, alive);
-      await this.#wire.attempt({ path, query: { since: since(), ...wait }, stream }, read);
+      await this.#wire.attempt({ path, query: { since: since(), ...wait }, accept, signal: cut.signal }, read);
     } finally {
       clearTimeout(timer);
       this.#closing.signal.removeEventListener("abort", end);

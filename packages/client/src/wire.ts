@@ -24,8 +24,8 @@ export interface WireRequest {
   /** The same for each try, so that the server does it once. */
   key?: string;
   /** For a stream, which has its own deadline. */
-  stream?: { accept: string; signal: AbortSignal };
-  /** The caller stops waiting when it is aborted. */
+  accept?: string;
+  /** When it is aborted, the request rejects with its reason. */
   signal?: AbortSignal | undefined;
 }
 
@@ -74,8 +74,7 @@ export class Wire {
       try {
         return await this.attempt(encoded, read);
       } catch (error) {
-        request.signal?.throwIfAborted();
-        if (!mayRetry(error)) throw error;
+        if (!mayRetry(error) || request.signal?.aborted) throw error;
       }
       await this.pauses.before(tries, request.signal);
     }
@@ -83,19 +82,20 @@ export class Wire {
 
   /** Sends a request once. `read` belongs to it: an answer that is cut off is none. */
   async attempt<T>(request: WireRequest, read: (response: Response) => Promise<T>): Promise<T> {
-    const { stream, body, signal: own } = request;
+    const { accept, signal: given, body } = request;
     const over = new AbortController();
     const end = () => over.abort();
-    const signals = [this.closed, stream?.signal, own].filter((signal) => signal !== undefined);
+    const signals = given ? [this.closed, given] : [this.closed];
     for (const signal of signals) signal.addEventListener("abort", end);
     // An upload may take as long as it likes.
-    const timer = stream || body instanceof FormData ? undefined : setTimeout(end, DEAD_MS);
+    const timer = accept || body instanceof FormData ? undefined : setTimeout(end, DEAD_MS);
     try {
       if (signals.some(({ aborted }) => aborted)) end();
       return await read(await this.#authorised(request, over.signal));
     } catch (error) {
       if (this.closed.aborted) throw closedClient();
-      if (error instanceof CinchError || this.#wasReached || stream?.signal.aborted) throw error;
+      if (given?.aborted) throw given.reason;
+      if (error instanceof CinchError || this.#wasReached) throw error;
       throw new CinchError(
         "UNREACHABLE" as ErrorCode,
         `No Cinch server answers at ${this.#base}. Check the address, and whether it is running.`,
@@ -132,7 +132,7 @@ export class Wire {
     }
   }
 
-  async #sent({ method = "GET", path, query = {}, body, key, stream }: WireRequest, signal: AbortSignal) {
+  async #sent({ method = "GET", path, query = {}, body, key, accept }: WireRequest, signal: AbortSignal) {
     const token = await this.#currentToken();
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
@@ -142,7 +142,7 @@ export class Wire {
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
         ...(key && { "idempotency-key": key }),
-        ...(stream && { accept: stream.accept }),
+        ...(accept && { accept }),
         ...(typeof body === "string" && { "content-type": "application/json" }),
       },
       ...(body !== undefined && { body: body as BodyInit }),

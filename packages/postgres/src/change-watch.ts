@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 import { DirectConnection } from "./direct-connection.ts";
 import { FollowBarrier } from "./follow-barrier.ts";
 import { ListFollowers } from "./list-followers.ts";
-import { noticeKey, type Notice } from "./notice.ts";
+import { noticeKey, type ChangeNotice } from "./change-notice.ts";
 import { ThreadFollowers } from "./thread-followers.ts";
 
 /** How often changes are asked for: a notice may be lost, and without notices this is all there is. */
@@ -23,7 +23,7 @@ export class ChangeWatch {
     this.#barrier = FollowBarrier.of(`${database.place} ${database.schema}`);
     this.#threads = new ThreadFollowers(database, { holder, barrier: this.#barrier });
     this.#lists = new ListFollowers(database, this.#barrier);
-    const received = (notices: readonly Notice[]) => {
+    const received = (notices: readonly ChangeNotice[]) => {
       for (const notice of notices) {
         this.#threads.received(notice);
         this.#lists.received(notice);
@@ -64,7 +64,7 @@ export class ChangeWatch {
 
   /** This process has changed what lists show of a thread. */
   listed(no: number): void {
-    const notice: Notice = { kind: "listed", no };
+    const notice: ChangeNotice = { kind: "listed", no };
     this.#direct.send(notice);
     this.#lists.received(notice);
   }

@@ -1,11 +1,11 @@
 import { Client } from "pg";
 import { END_MS, connectionConfig, pausing, within, type Database } from "./database.ts";
 import { meaningOf } from "./failure.ts";
-import { noticesIn, Outbox, type Notice } from "./notice.ts";
+import { noticesIn, Outbox, type ChangeNotice } from "./change-notice.ts";
 
 interface Handlers {
   /** Other processes sent these. */
-  received(notices: readonly Notice[]): void;
+  received(notices: readonly ChangeNotice[]): void;
   /** Notices may have been lost: the connection is new. */
   connected(): void;
 }
@@ -60,7 +60,7 @@ export class DirectConnection {
   }
 
   /** Sends it with all others that wait. */
-  send(notice: Notice): void {
+  send(notice: ChangeNotice): void {
     this.#outbox.add(notice);
     this.#flush();
   }

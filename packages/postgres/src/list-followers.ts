@@ -3,8 +3,8 @@ import { ThreadChanges } from "@cinch/core/store";
 import type { Database } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import type { FollowBarrier } from "./follow-barrier.ts";
-import type { Notice } from "./notice.ts";
-import { THREAD_COLUMNS, recordOfRow, type ThreadListRow } from "./thread-list.ts";
+import type { ChangeNotice } from "./change-notice.ts";
+import { THREAD_COLUMNS, recordOfRow, type ThreadListRow } from "./thread-listing.ts";
 
 interface ChangedRow extends ThreadListRow {
   subagent: boolean;
@@ -60,7 +60,7 @@ export class ListFollowers {
     return changes;
   }
 
-  received(notice: Notice): void {
+  received(notice: ChangeNotice): void {
     if (notice.kind !== "listed" || !this.isFollowed) return;
     this.#reported.add(notice.no);
     this.#work();

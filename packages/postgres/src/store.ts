@@ -28,7 +28,7 @@ import { JournalReader } from "./journal-reader.ts";
 import { withDefaultSchema, type PostgresOptions } from "./options.ts";
 import { prepareSchema } from "./schema.ts";
 import { SearchIndexer } from "./search-indexer.ts";
-import { ThreadList } from "./thread-list.ts";
+import { ThreadListing } from "./thread-listing.ts";
 
 /** Threads in a PostgreSQL database. Processes on any number of machines may have it open. */
 export function postgresStore(options: PostgresOptions): Store {
@@ -41,7 +41,7 @@ interface Opened {
   lanes: AppendLanes;
   watch: ChangeWatch;
   reader: JournalReader;
-  list: ThreadList;
+  list: ThreadListing;
   finder: EventFinder;
   indexer: SearchIndexer;
 }
@@ -250,7 +250,7 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
     lanes: new AppendLanes(database, holder),
     watch,
     reader: new JournalReader(database),
-    list: new ThreadList(database),
+    list: new ThreadListing(database),
     finder: new EventFinder(database),
     indexer: new SearchIndexer(database),
   };

@@ -1,7 +1,7 @@
 import type { Database } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { BARRIER_MS, type FollowBarrier } from "./follow-barrier.ts";
-import { noticeKey, type Notice } from "./notice.ts";
+import { noticeKey, type ChangeNotice } from "./change-notice.ts";
 
 /** Two equal ones mean that the thread has not changed, except what this store object itself does to its lease and its draft. */
 interface State {
@@ -60,13 +60,13 @@ export class ThreadFollowers {
     if (followed) this.#notify(followed, seq);
   }
 
-  received(notice: Notice): void {
+  received(notice: ChangeNotice): void {
     if (notice.kind !== "appended" && notice.kind !== "changed") return;
     for (const followed of this.#byKey.get(notice.key) ?? []) this.#receive(followed, notice);
   }
 
   /** The notice of an append may come long after it, even after a later `follow`. */
-  #receive(followed: Followed, notice: Notice): void {
+  #receive(followed: Followed, notice: ChangeNotice): void {
     const { state } = followed;
     if (notice.kind === "changed" && state !== undefined) this.#notify(followed);
     else if (notice.kind === "changed") followed.isUnsure = true;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import type { ThreadListChange } from "@cinch/core";
-import { Outbox, noticesIn } from "../src/notice.ts";
+import { Outbox, noticesIn } from "../src/change-notice.ts";
 import { created, event, input } from "./events.ts";
 import { Place } from "./place.ts";
 import { Proxy } from "./proxy.ts";

@@ -3,12 +3,12 @@ import process from "node:process";
 import { Client } from "pg";
 import type { DurableEvent } from "@cinch/core";
 import { postgresStore } from "@cinch/postgres";
-import type { TorturedStore } from "@cinch/testkit";
+import type { torture, TorturedStore } from "@cinch/testkit";
 import { bundle } from "../../testkit/test/bundle.ts";
 import { serverUrl } from "./server.ts";
 
 /** The torture of the testkit, with threads in a schema that is named after the folder of the run. */
-export async function torturedPostgres(): Promise<{ child: string; of: TorturedStore }> {
+export async function torturedPostgres(): Promise<NonNullable<Parameters<typeof torture>[1]>> {
   const url = await serverUrl();
   process.env["TORTURED_URL"] = url;
   const query = async (text: string): Promise<Record<string, unknown>[]> => {
@@ -36,5 +36,7 @@ export async function torturedPostgres(): Promise<{ child: string; of: TorturedS
       await query(`DROP SCHEMA IF EXISTS ${schemaOf(folder)} CASCADE`);
     },
   };
-  return { child: await bundle(new URL("./programs/torture-child.ts", import.meta.url)), of };
+  const child = await bundle(new URL("./programs/torture-child.ts", import.meta.url));
+  // Generous: the oracle looks for wrong results here, and a busy machine may be slow.
+  return { child, of, endMs: 120_000, settleMs: 30_000 };
 }

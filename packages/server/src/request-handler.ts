@@ -104,7 +104,9 @@ export class RequestHandler {
       const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, value)]);
       return this.#answers.of(own, JSON.stringify([asked, body]), work);
     };
-    const answer = key === null || route.method === "GET" ? work() : once(key);
+    // What an adapter answers may be a stream, and its commands can be sent twice.
+    const isKept = key !== null && route.method !== "GET" && route.adapter === undefined;
+    const answer = isKept ? once(key) : work();
     const allowed = route.method === "GET" ? whileAllowed(answer, who) : answer;
     return route.waits ? waited(allowed, wait as number | undefined) : allowed;
   }
@@ -156,15 +158,20 @@ const IdempotencyKey = z
 
 async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
   const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;
-  if (!route.takesFiles || !isMultipart(request))
-    return jsonBody(request, { bytes: route.hasLargeBody ? fileBytes : bodyBytes, ms });
-  const isRead = parts.callers.form(who);
+  const isForm = route.takesFiles === true && isMultipart(request);
+  if (!isForm && !route.hasLargeBody) return jsonBody(request, { bytes: bodyBytes, ms });
+  const isRead = isLongerThan(bodyBytes, request) ? parts.callers.largeBody(who) : undefined;
+  const limits = { bytes: fileBytes, ms };
   try {
-    return await multipartBody(request, { bytes: fileBytes, ms });
+    return await (isForm ? multipartBody(request, limits) : jsonBody(request, limits));
   } finally {
-    isRead();
+    isRead?.();
   }
 }
+
+/** A body that does not say its length may be long. */
+const isLongerThan = (bytes: number, { headers }: Request): boolean =>
+  Number(headers.get("content-length") ?? Infinity) > bytes;
 
 const isStream = ({ headers }: Response): boolean => headers.get("content-type") === "text/event-stream";
 

@@ -79,7 +79,9 @@ export class AcpQuestions {
     const shown = shownCall(toolName, args, root);
     const title = path.length > 0 ? `${path.join(" › ")}: ${shown.title}` : shown.title;
     const content = diffContent(preview, args, root);
-    const call = { ...shown, toolCallId, title, status: "pending" as const, content };
+    // The calls of a subagent are not shown, and may have the ids of others.
+    const shownId = path.length > 0 ? `${threadId}:${toolCallId}` : toolCallId;
+    const call = { ...shown, toolCallId: shownId, title, status: "pending" as const, content };
     const options = decisions.flatMap((decision) => optionOf(decision, { toolName, suggestion }));
     const chosen = await this.#choice({ toolCall: call, options }, signal);
     if (signal.aborted) return;

@@ -139,6 +139,7 @@ export class AcpSession {
       } else {
         const delivery = display.turnId === null ? "send" : "steer";
         await session.post({ ...input, id: inputId, delivery });
+        if (display.status === "parked") await session.resume();
       }
     } catch (error) {
       this.#prompts = this.#prompts.filter((one) => one !== prompt);

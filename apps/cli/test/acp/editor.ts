@@ -66,7 +66,11 @@ export class Editor {
   }
 
   async until(isReached: () => boolean): Promise<void> {
-    while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 10));
+    const late = Date.now() + 20_000;
+    while (!isReached()) {
+      if (Date.now() > late) throw new Error(`Not after 20 s: ${String(isReached)}. stderr: ${this.#stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 
   /** kill -9. */

@@ -47,6 +47,16 @@ describe("cinch serve", { concurrency: 3 }, () => {
     assert.match(listed, new RegExp(id));
   });
 
+  test("speaks with a page that uses useChat, and with a client of AG-UI", async () => {
+    await using place = new Place();
+    const served = await Served.start(place);
+    const chat = { id: "chat", messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "what is 3*7?" }] }] };
+    assert.match(await (await served.post("/v1/chat?v=7", chat)).text(), /"type":"finish","finishReason":"stop"/);
+    const run = { threadId: "run", runId: "r", messages: [{ id: "m", role: "user", content: "what is 3*7?" }] };
+    assert.match(await (await served.post("/v1/agui", run)).text(), /"type":"RUN_FINISHED".*"success"/);
+    assert.equal((await served.as("").post("/v1/chat", chat)).status, 401);
+  });
+
   test("refuses to be reached from other machines without a token, and says what to do", async () => {
     await using place = new Place();
     const { code, stderr } = await place.run(["serve", "--host", "0.0.0.0", "--port", "0"]);

@@ -7,12 +7,12 @@ interface Use {
   left: number;
   at: number;
   streams: number;
-  /** Forms with files that are being read. */
-  forms: number;
+  /** Bodies with files that are being read. */
+  bodies: number;
 }
 
-/** A form is held in memory, in several copies, until its message is accepted. */
-const FORMS = 4;
+/** A body with files is held in memory, in several copies, while it is read. */
+const LARGE_BODIES = 4;
 const CALLERS_REMEMBERED = 10_000;
 
 /** How much of the server each caller uses. */
@@ -40,14 +40,14 @@ export class CallerLimits {
     return this.#hold(who, "streams", this.#limits.streams);
   }
 
-  /** Counts a form with files until the returned function is called. Throws 429. */
-  form(who: Who): () => void {
-    return this.#hold(who, "forms", FORMS);
+  /** Counts a large body until the returned function is called. Throws 429. */
+  largeBody(who: Who): () => void {
+    return this.#hold(who, "bodies", LARGE_BODIES);
   }
 
-  #hold(who: Who, what: "streams" | "forms", most: number): () => void {
+  #hold(who: Who, what: "streams" | "bodies", most: number): () => void {
     const use = this.#use(who, Date.now());
-    if (use[what] >= most) throw tooMany(what, `This caller has ${use[what]} open ${what}. Close one of them first.`);
+    if (use[what] >= most) throw tooMany(what, `This caller has ${use[what]} open ${what}. End one of them first.`);
     use[what] += 1;
     let isOpen = true;
     return () => {
@@ -58,7 +58,7 @@ export class CallerLimits {
 
   #use(who: Who, now: number): Use {
     const key = callerKey(who);
-    const use = this.#uses.get(key) ?? { left: 2 * this.#limits.requestsPerSecond, at: now, streams: 0, forms: 0 };
+    const use = this.#uses.get(key) ?? { left: 2 * this.#limits.requestsPerSecond, at: now, streams: 0, bodies: 0 };
     // The least recently seen are forgotten first.
     this.#uses.delete(key);
     this.#uses.set(key, use);
@@ -67,9 +67,9 @@ export class CallerLimits {
   }
 
   #forgetIdle(): void {
-    for (const [key, { streams, forms }] of this.#uses) {
+    for (const [key, { streams, bodies }] of this.#uses) {
       if (this.#uses.size <= CALLERS_REMEMBERED) return;
-      if (streams + forms === 0) this.#uses.delete(key);
+      if (streams + bodies === 0) this.#uses.delete(key);
     }
   }
 }

@@ -6,6 +6,7 @@ import { say, script } from "@cinch/testkit";
 import { authenticate, errorOf, serving } from "../serving.ts";
 import { Watching } from "../feeds/watching.ts";
 
+const JSON_TYPE = "application/json";
 const headers = { authorization: "Bearer ann-token" };
 const serve = (limits = {}) => serving({ model: script(say("hi")), authenticate, limits });
 
@@ -48,30 +49,34 @@ test("a poll counts as a stream as long as its caller waits, and no longer", asy
   watching.close();
 });
 
-test("a caller sends four forms with files at a time, and others send theirs", async () => {
-  await using at = await serving({ model: script(say("hi")), authenticate });
+test("a caller sends four large bodies at a time, and small ones and those of others beside them", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate, limits: { bodyBytes: 1_000 } });
   const { id } = await at.at.as("ann-token").thread();
   const { id: hers } = await at.at.as("cat-token").thread();
-  const form = '--limit\r\nContent-Disposition: form-data; name="body"\r\n\r\n{"content":"x"}\r\n--limit--\r\n';
+  const form = (content: string) =>
+    `--limit\r\nContent-Disposition: form-data; name="body"\r\n\r\n{"content":"${content}"}\r\n--limit--\r\n`;
   const type = "multipart/form-data; boundary=limit";
-  const send = async (token: string, thread: string) =>
-    (await at.at.as(token).with({ "content-type": type }).send("POST", `/v1/threads/${thread}/steer`, form)).status;
-  const head = [
-    `POST /v1/threads/${id}/steer HTTP/1.1`,
-    "Host: localhost",
-    "Authorization: Bearer ann-token",
-    `Content-Type: ${type}`,
-    "Content-Length: 1000000",
-  ];
-  const slow = Array.from({ length: 4 }, () => {
+  const large = "x".repeat(2_000);
+  const send = async (token: string, thread: string, content = large) => {
+    const as = at.at.as(token).with({ "content-type": type });
+    return (await as.send("POST", `/v1/threads/${thread}/steer`, form(content))).status;
+  };
+  const begun = (path: string, contentType: string) => {
     const socket = connect(at.port, "127.0.0.1");
-    socket.write(`${head.join("\r\n")}\r\n\r\n--limit\r\n`);
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      "Host: localhost",
+      "Authorization: Bearer ann-token",
+      `Content-Type: ${contentType}`,
+    ];
+    socket.write(`${head.join("\r\n")}\r\nContent-Length: 1000000\r\n\r\n`);
     return socket;
-  });
+  };
+  const steer = `/v1/threads/${id}/steer`;
+  const slow = [begun(steer, type), begun(steer, type), begun("/v1/chat", JSON_TYPE), begun("/v1/agui", JSON_TYPE)];
   while ((await send("ann-token", id)) !== 429) await delay(10);
   assert.equal(await send("cat-token", hers), 200);
-  const json = await at.at.as("ann-token").post(`/v1/threads/${id}/steer`, { content: "without files" });
-  assert.equal(json.status, 200);
+  assert.equal(await send("ann-token", id, "small"), 200);
   for (const socket of slow) socket.destroy();
   while ((await send("ann-token", id)) !== 200) await delay(10);
 });

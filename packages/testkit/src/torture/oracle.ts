@@ -148,9 +148,9 @@ function integrity(path: string): string[] {
 /** What must hold at the end of the scenario, however often it crashed. */
 export async function problemsAtEnd(
   folder: string,
-  store: Store = sqliteStore({ path: `${folder}/cinch.db` }),
+  { store = sqliteStore({ path: `${folder}/cinch.db` }), settleMs }: { store?: Store; settleMs: number },
 ): Promise<string[]> {
-  const slow = lines(`${folder}/settled`).filter((ms) => Number(ms) > 5_000);
+  const slow = lines(`${folder}/settled`).filter((ms) => Number(ms) > settleMs);
   await store.open();
   try {
     const threads = await store.threads();
@@ -159,7 +159,12 @@ export async function problemsAtEnd(
     const topLevel = (await store.threads({ topLevel: true })).length;
     const isComplete = topLevel === 2 && threads.length === topLevel + CHILDREN;
     const count = isComplete ? [] : [`${topLevel} threads and ${threads.length - topLevel} of subagents`];
-    return [...unfinished, ...count, ...slow.map((ms) => `not settled within 5 s: ${ms} ms`), ...perThread.flat()];
+    return [
+      ...unfinished,
+      ...count,
+      ...slow.map((ms) => `not settled within ${settleMs} ms: ${ms} ms`),
+      ...perThread.flat(),
+    ];
   } finally {
     await store.close();
   }

@@ -65,18 +65,22 @@ interface TortureOptions {
   /** The program that is killed, for example a bundle of it, which starts faster. It gets the folder, and `half` to skip a half. */
   child?: string;
   of?: TorturedStore;
+  /** How long a process may take to play the scenario; default 30 s. */
+  endMs?: number;
+  /** How long it may take to continue a turn whose driver died; default 5 s. */
+  settleMs?: number;
 }
 
 const CHILD = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
-const LIMIT_MS = 30_000;
 
 /** Kills a process at each of these points in turn, then lets the next one run to the end. The oracle checks the store each time. */
-export async function torture(points: string[], { child = CHILD, of }: TortureOptions = {}): Promise<Verdict> {
+export async function torture(points: string[], options: TortureOptions = {}): Promise<Verdict> {
+  const { child = CHILD, of, endMs = 30_000, settleMs = 5_000 } = options;
   const folder = mkdtempSync(join(tmpdir(), "cinch-torture-"));
   const problems: string[] = [];
   const half = points.some(needsControl) ? [] : ["half"];
   const inspect = async () => (of ? inspectionOf(folder, await of.rows(folder)) : inspectStore(folder));
-  const run = (crashAt?: string) => runChild([child, folder, ...half], crashAt);
+  const run = (crashAt?: string) => runChild([child, folder, ...half], { crashAt, endMs });
   try {
     let before: Inspection | undefined;
     for (const point of points) {
@@ -89,7 +93,7 @@ export async function torture(points: string[], { child = CHILD, of }: TortureOp
     const { signal, output } = await run();
     if (signal || output) problems.push(`the last process ended with ${signal ?? "an error"}: ${output}`);
     problems.push(...problemsAfterCrash(folder, await inspect(), before));
-    problems.push(...(await problemsAtEnd(folder, of?.store(folder))));
+    problems.push(...(await problemsAtEnd(folder, { store: of?.store(folder), settleMs })));
     return { points, problems };
   } finally {
     await of?.dispose(folder);
@@ -97,7 +101,10 @@ export async function torture(points: string[], { child = CHILD, of }: TortureOp
   }
 }
 
-function runChild(args: string[], crashAt?: string): Promise<{ signal: string | null; output: string }> {
+function runChild(
+  args: string[],
+  { crashAt, endMs }: { crashAt: string | undefined; endMs: number },
+): Promise<{ signal: string | null; output: string }> {
   const { CRASH_AT: _, ...env } = process.env;
   const options = {
     env: crashAt ? { ...env, CRASH_AT: crashAt } : env,
@@ -110,7 +117,7 @@ function runChild(args: string[], crashAt?: string): Promise<{ signal: string | 
   );
   let output = "";
   running.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const timer = setTimeout(() => running.kill("SIGTERM"), LIMIT_MS);
+  const timer = setTimeout(() => running.kill("SIGTERM"), endMs);
   return new Promise((resolve) => {
     running.on("close", (_code, signal) => {
       clearTimeout(timer);

@@ -1,5 +1,6 @@
-import type { DurableEvent, Session } from "@cinch/core";
+import type { DurableEvent, HarnessEvent, Session } from "@cinch/core";
 import * as z from "zod/mini";
+import { briefEvent } from "../../brief/brief-event.ts";
 import { jsonResponse } from "../../http/compressed.ts";
 import { LongWork } from "../../routes/long-work.ts";
 import type { Route, RouteCall } from "../../routes/route.ts";
@@ -149,7 +150,8 @@ function listed(call: RouteCall): Promise<unknown> {
     const after = first ? Math.max(0, first.seq - 3) : 0;
     const events: DurableEvent[] = [];
     for await (const page of pagesAfter(session, after)) events.push(...page);
-    return jsonResponse(call.request, uiMessagesOf(events, viewOf(call, threadId)));
+    const brief = events.map((event) => briefEvent(event as HarnessEvent) as DurableEvent);
+    return jsonResponse(call.request, uiMessagesOf(brief, viewOf(call, threadId)));
   };
   return call.parts.seats.use(threadId, call.who, answer).catch((error: unknown) => {
     if (isMissing(error)) return [];

@@ -100,7 +100,11 @@ export const CLIENTS = [
 
 /** Waits until the client shows it. */
 export async function until(isShown: () => boolean): Promise<void> {
-  while (!isShown()) await new Promise((resolve) => setTimeout(resolve, 5));
+  const late = Date.now() + 20_000;
+  while (!isShown()) {
+    if (Date.now() > late) throw new Error(`Not after 20 s: ${String(isShown)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 export const textOfMessage = ({ parts }: AnyMessage): string =>

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { createServer } from "@cinch/server";
+import { sqliteStore } from "@cinch/sqlite";
 import { call, hang, inTurn, say, script } from "@cinch/testkit";
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
@@ -81,4 +85,52 @@ const longMessage = (id: string): AnyMessage => ({
   id,
   role: "assistant",
   parts: [{ type: "text", text: "word ".repeat(200), state: "done" }],
+});
+
+test("an answer that streams is not kept for an Idempotency-Key: the client gets it while it is written", async () => {
+  await using at = await serving({ model: script(hang("Half an answer")) });
+  const message = { id: "m1", role: "user", parts: [{ type: "text", text: "go" }] };
+  const body = JSON.stringify({ id: "c", messages: [message] });
+  const headers = { "content-type": "application/json", "idempotency-key": "k" };
+  for (const _ of [1, 2]) {
+    const stop = new AbortController();
+    const response = await fetch(`${at.url}/v1/chat`, { method: "POST", headers, body, signal: stop.signal });
+    let text = "";
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes("Half an answer")) break;
+    }
+    stop.abort();
+  }
+  assert.equal((await at.at.json<AnyMessage[]>("/v1/chat/c/messages")).filter(({ role }) => role === "user").length, 1);
+});
+
+test("an approval that one server shows is answered at another, and the message goes on there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "cinch-chat-"));
+  const write = defineTool({ description: "Writes", category: "edit", input: z.object({}), execute: () => "written" });
+  const model = script(call("write"), say("Done."));
+  const open = () => {
+    const storage = sqliteStore({ path: join(folder, "cinch.db") });
+    return serving({ model, tools: { write }, harness: { storage, permissions: [] } });
+  };
+  try {
+    await using one = await open();
+    await using two = await open();
+    const { chat } = CLIENTS[1];
+    const client = chat({ url: one.url, id: "c" });
+    await client.sendMessage({ text: "go" });
+    const moved = chat({ url: two.url, id: "c", messages: client.messages });
+    const { approval } = client.messages[1]!.parts.find(({ type }) => type === "dynamic-tool")! as unknown as {
+      approval: { id: string };
+    };
+    await moved.addToolApprovalResponse({ id: approval.id, approved: true });
+    await until(() => moved.status === "ready" && textOfMessage(moved.messages[1]!) === "Done.");
+    assert.equal(moved.error, undefined);
+    // The first server learns of it from the store.
+    await one.at.get("/v1/threads/c/settled");
+    const stored = await one.at.json<AnyMessage[]>("/v1/chat/c/messages");
+    assert.deepEqual(stored.map(textOfMessage), ["go", "Done."]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
 });

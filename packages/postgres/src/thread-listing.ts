@@ -21,7 +21,7 @@ export const THREAD_COLUMNS =
 const THREADS = "cinch.threads t JOIN cinch.heads h ON h.thread = t.no";
 
 /** The list of threads, and the search in it. */
-export class ThreadList {
+export class ThreadListing {
   readonly #database: Database;
 
   constructor(database: Database) {

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 
 /** What one process tells the others after a commit. Threads are named by a checksum of their id: a follower may wait for one that does not exist yet. */
-export type Notice =
+export type ChangeNotice =
   /** The only change is that the journal reaches at least `seq`. */
   | { kind: "appended"; key: number; seq: number }
   | { kind: "changed"; key: number }
@@ -23,7 +23,7 @@ export class Outbox {
     return this.#seqs.size === 0 && this.#others.size === 0;
   }
 
-  add(notice: Notice): void {
+  add(notice: ChangeNotice): void {
     // Without a connection nothing can be sent. The others find out by themselves within a second.
     if (this.#seqs.size + this.#others.size > MAX_WAITING) this.#clear();
     if (notice.kind === "appended") this.#seqs.set(notice.key, Math.max(notice.seq, this.#seqs.get(notice.key) ?? 0));
@@ -53,15 +53,15 @@ export class Outbox {
 }
 
 /** Ignores what it does not know: a newer release may have sent it. */
-export function noticesIn(payload: string): { sender: number; notices: Notice[] } {
+export function noticesIn(payload: string): { sender: number; notices: ChangeNotice[] } {
   const [sender = "", ...tokens] = payload.split(" ");
   return { sender: number(sender), notices: tokens.flatMap(decodeNotice) };
 }
 
-const encodeNotice = (notice: Exclude<Notice, { kind: "appended" }>): string =>
+const encodeNotice = (notice: Exclude<ChangeNotice, { kind: "appended" }>): string =>
   notice.kind === "changed" ? `c${text(notice.key)}` : `l${text(notice.no)}`;
 
-function decodeNotice(token: string): Notice[] {
+function decodeNotice(token: string): ChangeNotice[] {
   const [first = "", second = ""] = token.slice(1).split(".");
   switch (token[0]) {
     case "a":
