@@ -1,23 +1,22 @@
 import type { Harness, StateValues, ThreadApproval, ThreadListChange, ThreadSuspension } from "@cinch/core";
+import { ListFeed } from "./list-feed.ts";
 import { RemoteSession, type RemotePorts, type ServerInfo } from "./remote-session.ts";
-import { RemoteThreadList } from "./remote-thread-list.ts";
-import { Wire, type ConnectOptions } from "./wire.ts";
+import { Wire, type ConnectionState, type ConnectOptions } from "./wire.ts";
 
 /** A server, with the methods of a harness. Those for a thread are those of a default session. */
 export class Client<Values = StateValues> extends RemoteSession<Values> {
   readonly #wire: Wire;
-  readonly #list: RemoteThreadList;
   readonly #ports: RemotePorts;
   #info: ServerInfo | undefined;
   #ready: Promise<ServerInfo> | undefined;
 
   constructor(options: ConnectOptions) {
     const wire = new Wire(options);
+    wire.lists = new ListFeed(wire);
     const ports = { wire, info: () => this.#info, ready: () => this.init() };
     super(ports);
     this.#ports = ports;
     this.#wire = wire;
-    this.#list = new RemoteThreadList(wire);
   }
 
   /** What the server says of itself and of this caller. Rejects if it can't be reached, or has another protocol. */
@@ -57,7 +56,19 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
   /** The changes of the list of threads from now on. After a reconnect, all threads of the list count as changed. */
   async followThreads(): Promise<AsyncIterableIterator<ThreadListChange>> {
     await this.init();
-    return this.#list.follow();
+    return this.#wire.lists.follow();
+  }
+
+  /** Whether the server answered last. What is shown meanwhile may be old. */
+  get connection(): ConnectionState {
+    return this.#wire.connection;
+  }
+
+  /** Calls the listener when `connection` changes, until the function that it returns is called. */
+  onConnection(listener: (state: ConnectionState) => void): () => void {
+    const { watchers } = this.#wire;
+    watchers.add(listener);
+    return () => void watchers.delete(listener);
   }
 
   /** What is pending rejects with `CLOSED`. On the server everything continues. */

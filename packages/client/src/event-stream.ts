@@ -11,6 +11,8 @@ const TOO_MANY_STREAMS: string = "TOO_MANY";
 
 interface StreamPorts {
   path: string;
+  /** Whether the stream has to bring the changes of the list of threads, too. */
+  list?(): true | undefined;
   /** The last event that was taken. */
   since(): number | undefined;
   /** What streams is asked for often. */
@@ -85,7 +87,8 @@ export class EventStream {
     const accept = this.#isPolling ? "application/json" : "text/event-stream";
     try {
       const read = this.#isPolling ? this.#polled : (response: Response) => this.#streamed(response, alive);
-      await this.#wire.attempt({ path, query: { since: since(), ...wait }, accept, signal: cut.signal }, read);
+      const query = { since: since(), list: this.#ports.list?.(), ...wait };
+      await this.#wire.attempt({ path, query, accept, signal: cut.signal }, read);
     } finally {
       clearTimeout(timer);
       this.#closing.signal.removeEventListener("abort", end);

@@ -4,4 +4,4 @@ export { Client, connect } from "./connect.ts";
 export { RemoteSession, type RemoteMode, type ServerInfo, type SessionFace } from "./remote-session.ts";
 export type { AsyncMethod, ErrorCodeOf, RequestErrorCode, SessionErrors } from "./session-errors.ts";
 export type { ThreadSettings } from "./remote-thread.ts";
-export type { ConnectOptions } from "./wire.ts";
+export type { ConnectionState, ConnectOptions } from "./wire.ts";

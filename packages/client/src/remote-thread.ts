@@ -1,4 +1,4 @@
-import type { HarnessDisplayState, HarnessEvent, Rule } from "@cinch/core";
+import type { HarnessDisplayState, HarnessEvent, Rule, ThreadListChange } from "@cinch/core";
 import { durableDisplay, newDisplayState, reduceDisplay, type CinchError } from "@cinch/core/remote";
 import { EventStream } from "./event-stream.ts";
 import type { Wire } from "./wire.ts";
@@ -52,10 +52,12 @@ export class RemoteThread {
     this.opened = new Promise((resolve, reject) => (this.#opening = { resolve, reject }));
     this.#stream = new EventStream(wire, {
       path: `${this.#path}/events`,
+      list: () => wire.lists.carriedBy(this),
       since: () => (this.settings ? this.display.seq : undefined),
       isBusy: () => this.display.isRunning,
       connected: () => this.#connected(),
-      take: (event) => this.#take(event as WireEvent),
+      take: (event) =>
+        "type" in (event as object) ? this.#take(event as WireEvent) : wire.lists.take(event as ThreadListChange),
       refused: (error) => {
         this.#opening.reject(error);
         if (!this.#isClosed) ports.lost(error);
@@ -100,6 +102,7 @@ export class RemoteThread {
     this.#isClosed = true;
     clearTimeout(this.#tick);
     this.#stream.close();
+    this.#wire.lists.left(this);
     this.#wake();
   }
 
@@ -110,6 +113,7 @@ export class RemoteThread {
 
   /** The server says again what streams, so what was there before the stream was cut is removed. */
   #connected(): void {
+    this.#wire.lists.connected();
     this.#held = [];
     if (!this.settings || this.display.status === "idle") return;
     this.display = durableDisplay(this.display);

@@ -16,6 +16,8 @@ export class ThreadListStore<T> {
   readonly #changed = new Set<() => void>();
   #changes: Promise<AsyncIterableIterator<ThreadListChange>> | undefined;
   #value: T | undefined;
+  #isOld = false;
+  #isLoading = false;
 
   private constructor(source: ThreadLists, load: () => Promise<T>) {
     this.#source = source;
@@ -55,11 +57,23 @@ export class ThreadListStore<T> {
   async #follow(following: Promise<AsyncIterableIterator<ThreadListChange>>): Promise<void> {
     const changes = await following;
     await this.#loaded();
-    for await (const _ of changes) await this.#loaded();
+    // A closed source ends the list as it is.
+    for await (const _ of changes) this.#loaded().catch(() => undefined);
   }
 
+  /** Changes that come while the list is loaded are loaded once, together. */
   async #loaded(): Promise<void> {
-    this.#value = await this.#load();
-    for (const changed of this.#changed) changed();
+    this.#isOld = true;
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      while (this.#isOld) {
+        this.#isOld = false;
+        this.#value = await this.#load();
+        for (const changed of this.#changed) changed();
+      }
+    } finally {
+      this.#isLoading = false;
+    }
   }
 }

@@ -1,10 +1,13 @@
 import type { ThreadFile } from "@cinch/core";
 import { CinchError, type ErrorCode } from "@cinch/core/remote";
+import type { ListFeed } from "./list-feed.ts";
 import { Pauses } from "./pauses.ts";
 
 const PROTOCOL = "1";
 /** A server sends a heartbeat every 15 s, and answers a request that waits after 25 s. */
 export const DEAD_MS = 40_000;
+
+export type ConnectionState = "online" | "offline";
 
 export interface ConnectOptions {
   /** Where the server is, with the prefix below which it is mounted. */
@@ -43,6 +46,10 @@ export class Wire {
   readonly #tokenOf: () => string | Promise<string>;
   readonly #closing = new AbortController();
   readonly pauses = new Pauses();
+  readonly watchers = new Set<(state: ConnectionState) => void>();
+  connection: ConnectionState = "online";
+  /** Streams of threads bring the list of threads, too. */
+  lists!: ListFeed;
   #token: string | Promise<string> | undefined;
   /** Before the first answer, a failure is more likely a wrong address than a server that restarts. */
   #wasReached = false;
@@ -95,6 +102,7 @@ export class Wire {
     } catch (error) {
       if (this.closed.aborted) throw closedClient();
       if (given?.aborted) throw given.reason;
+      if (!(error instanceof CinchError || over.signal.aborted)) this.#became("offline");
       if (error instanceof CinchError || this.#wasReached) throw error;
       throw new CinchError(
         "UNREACHABLE" as ErrorCode,
@@ -132,6 +140,12 @@ export class Wire {
     }
   }
 
+  #became(state: ConnectionState): void {
+    if (this.connection === state) return;
+    this.connection = state;
+    for (const watcher of this.watchers) watcher(state);
+  }
+
   async #sent({ method = "GET", path, query = {}, body, key, accept }: WireRequest, signal: AbortSignal) {
     const token = await this.#currentToken();
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
@@ -148,6 +162,7 @@ export class Wire {
       ...(body !== undefined && { body: body as BodyInit }),
     });
     const version = response.headers.get("cinch-protocol");
+    this.#became(version === null ? "offline" : "online");
     // A proxy in between answers for a server that is down.
     if (version === PROTOCOL || response.status >= 500) {
       this.#wasReached = true;

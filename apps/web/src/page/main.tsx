@@ -2,6 +2,7 @@ import { connect, type Client, type ServerInfo } from "@cinch/client";
 import { render } from "preact";
 import { PageApp } from "./page-app.tsx";
 import { TokenForm } from "./token-form.tsx";
+import { tabFetch } from "./tab-fetch.ts";
 import { takeToken } from "./token.ts";
 
 const root = document.querySelector("#app")!;
@@ -9,7 +10,7 @@ const root = document.querySelector("#app")!;
 /** Connects, or asks for a token. */
 async function begin(): Promise<void> {
   const token = takeToken();
-  const client = connect({ url: location.origin, ...(token === null ? {} : { token }) });
+  const client = connect({ url: location.origin, fetch: tabFetch, ...(token === null ? {} : { token }) });
   try {
     show(client, await client.init());
   } catch (error) {

@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 
 /** Says when what is shown may be old. */
 export function ConnectionNotice({ client }: { client: Client }): VNode | null {
-  const [state, setState] = useState(() => (client as any).connection ?? "online");
-  useEffect(() => (client as any).onConnection?.(setState), [client]);
+  const [state, setState] = useState(client.connection);
+  useEffect(() => client.onConnection(setState), [client]);
   if (state === "online") return null;
   const text = navigator.onLine
     ? "The server can't be reached. Trying again…"

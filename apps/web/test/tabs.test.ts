@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { defineTool, memoryStore } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { call, say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { browserTests } from "../../../packages/testkit/test/browser.ts";
+import { begin, openTab, servedPage } from "./served-page.ts";
+
+const test = browserTests();
+
+const execute = defineTool({
+  description: "Runs a command",
+  category: "execute",
+  input: z.object({ command: z.string() }),
+  execute: async ({ command }) => `ran ${command}`,
+});
+
+test("seven tabs of one browser all show a new message and an approval, and each can answer it", async (context) => {
+  const model = script(say("Hello."), call("execute", { command: "make" }), say("Built."));
+  await using served = await servedPage({ model, tools: { execute } });
+  const first = await openTab(context, served.address);
+  await begin(first, "Hi");
+  await first.waitForSelector("text=Hello.");
+  const address = first.url();
+  const others = [];
+  for (let tab = 1; tab < 7; tab++) others.push(await openTab(context, address));
+  const list = await openTab(context, served.url);
+  await begin(first, "Build it");
+  const tabs = [first, ...others];
+  await Promise.all(tabs.map((tab) => tab.waitForSelector(".approval", { timeout: 30_000 })));
+  await Promise.all(tabs.map((tab) => tab.waitForSelector(".conversation >> text=Build it")));
+  await list.waitForSelector(".threads .mark.waits", { timeout: 30_000 });
+  await others.at(-1)!.click(".approval >> text=Approve");
+  await Promise.all(tabs.map((tab) => tab.waitForSelector("text=Built.", { timeout: 30_000 })));
+  assert.deepEqual(
+    [...tabs, list].flatMap(({ problems }) => problems),
+    [],
+  );
+});
+
+test("a notice says that the server can't be reached, and goes when it is back", async (context) => {
+  const data = new MemoryData();
+  const model = script(say("Hello."));
+  const served = await servedPage({ model, storage: memoryStore(data) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Hi");
+  await tab.waitForSelector("text=Hello.");
+  assert.equal(await tab.locator(".connection").count(), 0);
+  await served[Symbol.asyncDispose]();
+  await tab.waitForSelector(".connection >> text=can't be reached", { timeout: 30_000 });
+  await using again = await servedPage({ model, storage: memoryStore(data), port: served.port });
+  assert.equal(again.port, served.port);
+  await tab.waitForSelector(".connection", { state: "detached", timeout: 30_000 });
+});

@@ -1,0 +1,98 @@
+import type { ThreadListChange, ThreadRecord } from "@cinch/core";
+import { ThreadChanges } from "@cinch/core/remote";
+import { EventStream } from "./event-stream.ts";
+import type { Wire } from "./wire.ts";
+
+/**
+ * The changes of the list of threads, for all that follow them, over the stream of a thread, if one is open, or else one of its own: a
+ * browser has six connections to a server.
+ */
+export class ListFeed {
+  readonly #wire: Wire;
+  readonly #followers = new Map<ThreadChanges, { resolve(): void; reject(error: unknown): void }>();
+  /** A session that changes threads has two for a moment. A change that both bring is the same twice. */
+  readonly #carriers = new Set<object>();
+  #own: EventStream | undefined;
+  /** The threads of the list, when it was loaded last. */
+  #known: Set<string> | undefined;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  /** The changes from now on. After a reconnect, all threads of the list count as changed. */
+  follow(): Promise<ThreadChanges> {
+    const changes: ThreadChanges = new ThreadChanges(() => {
+      this.#followers.delete(changes);
+      this.#settle();
+    });
+    return new Promise((done, reject) => {
+      const resolve = () => done(changes);
+      this.#followers.set(changes, { resolve, reject });
+      if (this.#known) resolve();
+      this.#settle();
+    });
+  }
+
+  /** The stream of this thread is about to connect. If the list is followed, it brings the changes, and replaces our own stream. */
+  carriedBy(thread: object): true | undefined {
+    if (this.#followers.size === 0) return;
+    this.#closeOwn();
+    this.#carriers.add(thread);
+    return true;
+  }
+
+  left(thread: object): void {
+    this.#carriers.delete(thread);
+    this.#settle();
+  }
+
+  /** Something may have changed before the stream began. */
+  readonly connected = (): void => {
+    if (this.#followers.size === 0) return;
+    const loading = this.#wire.call<ThreadRecord[]>({ path: "/threads", query: { limit: 500 } });
+    loading.then(({ value }) => this.#loaded(value), this.#end);
+  };
+
+  take(change: ThreadListChange): void {
+    for (const changes of this.#followers.keys()) changes.push(change);
+  }
+
+  #loaded(threads: readonly ThreadRecord[]): void {
+    const now = new Set(threads.map(({ id }) => id));
+    const before = this.#known;
+    this.#known = now;
+    for (const { resolve } of this.#followers.values()) resolve();
+    if (!before) return;
+    for (const thread of threads) this.take({ kind: "changed", thread });
+    for (const threadId of before) if (!now.has(threadId)) this.take({ kind: "deleted", threadId });
+  }
+
+  readonly #end = (error: unknown): void => {
+    for (const [changes, { reject }] of this.#followers) {
+      reject(error);
+      changes.end();
+    }
+  };
+
+  #closeOwn(): void {
+    this.#own?.close();
+    this.#own = undefined;
+  }
+
+  /** Later: a session that changes threads closes one stream and opens the next. */
+  #settle(): void {
+    setTimeout(() => {
+      if (this.#followers.size === 0) this.#closeOwn();
+      else if (this.#carriers.size === 0)
+        this.#own ??= new EventStream(this.#wire, {
+          path: "/events",
+          since: () => undefined,
+          isBusy: () => false,
+          connected: this.connected,
+          take: (change) => this.take(change as ThreadListChange),
+          refused: this.#end,
+        });
+    });
+  }
+}
