@@ -21,6 +21,7 @@ test("all readers of the list share one stream, which ends with the last of them
   assert.deepEqual(await Promise.all(readers.map(nextOf)), ["created a", "created a"]);
   assert.equal(seen.filter((request) => request === "GET events").length, 1);
   await Promise.all(readers.map((reader) => reader.return?.()));
+  await new Promise((resolve) => setTimeout(resolve, 10));
   const again = await client.followThreads();
   assert.equal(seen.filter((request) => request === "GET events").length, 2);
   const waiting = again.next();
