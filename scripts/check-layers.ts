@@ -5,6 +5,7 @@ import process from "node:process";
 const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/core": { imports: [], node: false },
   "packages/sqlite": { imports: ["@cinch/core"], node: true },
+  "packages/postgres": { imports: ["@cinch/core"], node: true },
   "packages/workspace": { imports: ["@cinch/core"], node: true },
   "packages/memory": { imports: ["@cinch/core"], node: true },
   "packages/server": { imports: ["@cinch/core"], node: true },

@@ -23,6 +23,7 @@ const ORDER = [
   "express",
   "hono",
   "approve-afar",
+  "use-chat",
 ];
 
 interface Example {

@@ -7,7 +7,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, globSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -16,13 +16,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
 /** The tests of these packages start many processes, which takes longer the more memory the process of the group has. */
-const STARTING = ["packages/workspace", "packages/sqlite"];
+const STARTING = ["packages/workspace", "packages/sqlite", "packages/postgres/test"];
 const STARTING_GROUP = 6;
 const MAX_PROCESSES = 4;
 /** These folders take longest, so they start first. */
 const SLOW = [
   "packages/testkit/test",
   "packages/testkit/test/subagents",
+  "packages/postgres/test",
   "packages/workspace/test/backends",
   "apps/cli/test",
   "test",
@@ -36,6 +37,8 @@ const TIMEOUT = "--test-timeout=600000";
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
 chmodSync(TEMPORARY, 0o1777);
+/** The folder of the server that the test processes share. */
+const POSTGRES = join(TEMPORARY, "postgres");
 /** A file that measures its process runs in its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
@@ -56,7 +59,10 @@ const failed: string[] = [];
 const started = performance.now();
 
 removeOld(COMPILE_CACHE);
-process.once("exit", () => rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 }));
+process.once("exit", () => {
+  endServer();
+  rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 });
+});
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
     for (const child of running) child.kill(signal);
@@ -74,6 +80,24 @@ function removeOld(folder: string): void {
     const path = join(file.parentPath, file.name);
     const written = file.isFile() && statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (written && written < Date.now() - CACHE_MS) rmSync(path, { force: true });
+  }
+}
+
+/** Ends the Postgres server that the test processes have shared, if one of them has started it. Until it is gone it writes to its folder. */
+function endServer(): void {
+  const file = join(POSTGRES, "data/postmaster.pid");
+  if (!existsSync(file)) return;
+  const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 0; tries < 200 && wasThere(pid); tries++) Atomics.wait(asleep, 0, 0, 20);
+}
+
+/** Tells a server to stop at once. */
+function wasThere(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGQUIT");
+  } catch {
+    return false;
   }
 }
 
@@ -110,7 +134,7 @@ function run(group: readonly string[]): Promise<Outcome> {
   const flags = ["-C", "@cinch/source", "--test-force-exit", TIMEOUT, ...options];
   const child = spawn(process.execPath, [...flags, join(import.meta.dirname, "test-group.ts"), ...group], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY, TEST_POSTGRES: POSTGRES },
   });
   running.add(child);
   const chunks: Buffer[] = [];

@@ -78,6 +78,13 @@ const expected: Record<string, RegExp[]> = {
     /^bob posts: 403 \{"error":\{"code":"PERMISSION_DENIED"/m,
   ],
   hono: [/^\(watching, at event 1\)\nOne stream, through Hono\.\n\(complete\)$/m],
+  "use-chat": [
+    /^\(the page has \d+ kB\)$/m,
+    /^data: \{"type":"start","messageId":"turn_\w+"\}$/m,
+    /^data: \{"type":"text-delta",.*"Hello\./m,
+    /^data: \{"type":"finish","finishReason":"stop"/m,
+    /^data: \[DONE\]$/m,
+  ],
   "slack-bot": [
     /^#shop t1 bot: May I refund \{"order":17\}\? \[Approve\] \[Decline\]$/m,
     /^#shop t2 bot: Sorry: No credit left \[Retry\]$/m,
@@ -150,14 +157,15 @@ test("the README shows the first example verbatim, and how to run it", () => {
 });
 
 test("the examples import only what the packages export", () => {
-  const files = globSync("examples/**/*.ts", { cwd: root });
+  const files = globSync("examples/**/*.{ts,tsx}", { cwd: root });
   const imported = files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");
     return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(
       ([, specifier = ""]) => `${file}: ${specifier}`,
     );
   });
-  const allowed = /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|\.\/[\w-]+\.ts)$/;
+  const allowed =
+    /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|esbuild|ai|@ai-sdk\/react|react-dom\/client|\.\/[\w-]+\.tsx?)$/;
   const ours = entryPoints().map(({ name }) => `: ${name}`);
   assert.deepEqual(
     imported.filter((one) => !allowed.test(one) && !ours.some((end) => one.endsWith(end))),

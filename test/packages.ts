@@ -9,6 +9,7 @@ export const root = join(import.meta.dirname, "..");
 export const folders = [
   "packages/core",
   "packages/sqlite",
+  "packages/postgres",
   "packages/workspace",
   "packages/memory",
   "packages/server",
@@ -23,13 +24,15 @@ interface Manifest {
   version: string;
   bin?: Record<string, string>;
   exports?: Record<string, Record<string, string>>;
-  dependencies: Record<string, string>;
+  dependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
   engines: { node: string };
 }
 
-export const manifestOf = (folder: string): Manifest =>
-  JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+export function manifestOf(folder: string): Manifest {
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+  return Object.assign(manifest, { dependencies: manifest.dependencies ?? {} });
+}
 
 /** Builds all packages from their sources in an empty folder, so that no file of an earlier build is used. */
 export async function build(into: string): Promise<void> {
@@ -74,7 +77,7 @@ export async function install(built: string, into: string): Promise<void> {
     const unpacked = join(into, "unpacked", tarball);
     mkdirSync(unpacked, { recursive: true });
     await run("tar", ["-xzf", join(into, tarball), "-C", unpacked]);
-    const { name, bin = {}, dependencies } = manifestOf(join(unpacked, "package"));
+    const { name, bin = {}, dependencies = {} } = manifestOf(join(unpacked, "package"));
     const place = join(into, "node_modules", name);
     cpSync(join(unpacked, "package"), place, { recursive: true });
     for (const other of Object.keys(dependencies).filter((one) => !one.startsWith("@cinch/")))

@@ -148,8 +148,8 @@ function compared({ where, what, code, all = code, documented }: Comparison): Ch
 
 /** The entry points of all packages, with their source files. */
 export function entryPoints(): { name: string; source: string }[] {
-  return globSync("packages/*/package.json").flatMap((file) => {
-    const { name, exports } = JSON.parse(readFileSync(file, "utf8")) as PackageFile;
+  return globSync("{packages,apps}/*/package.json").flatMap((file) => {
+    const { name, exports = {} } = JSON.parse(readFileSync(file, "utf8")) as PackageFile;
     return Object.entries(exports).map(([path, { "@cinch/source": source }]) => ({
       name: join(name, path),
       source: join(dirname(file), source),
@@ -159,7 +159,7 @@ export function entryPoints(): { name: string; source: string }[] {
 
 interface PackageFile {
   name: string;
-  exports: Record<string, { "@cinch/source": string }>;
+  exports?: Record<string, { "@cinch/source": string }>;
 }
 
 interface Names {

@@ -25,6 +25,14 @@ export const servingRows = [
       atMost(us("serve-paced").wireBytesPerDelta, 60, " bytes", "a delta of 5 characters at 200 a second: "),
     ],
   },
+  row("adapters", "adapter-folds", {
+    parameters: { n: 50_000 },
+    judge: ({ aiSdkUs, agUiUs, acpUs }) => [
+      atMost(aiSdkUs, 1, " µs a delta", "folding to chunks of the AI SDK: "),
+      atMost(agUiUs, 1, " µs a delta", "to events of AG-UI: "),
+      atMost(acpUs, 1, " µs a delta", "to updates of ACP: "),
+    ],
+  }),
   row("1,000 watchers of one thread", "serve-watchers", {
     parameters: { watchers: 1_000, perSecond: 50, seconds: 6 },
     judge: ({ p50Ms, p99Ms, behind, cpuMsPerSecond }) => [

@@ -53,9 +53,9 @@ export const client = inPackage("packages/client", [
   },
   {
     attacks: "client: a stream that says nothing is never dead",
-    file: "event-stream.ts",
-    find: "timer = setTimeout(end, DEAD_MS);\n    };",
-    replace: "};",
+    file: "wire.ts",
+    find: "() => endAfter(DEAD_MS)",
+    replace: "() => clearTimeout(timer)",
     tests: ["dead-stream"],
   },
   {

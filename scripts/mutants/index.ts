@@ -1,3 +1,4 @@
+import { adapters } from "./adapters.ts";
 import { agentPaths } from "./agent-paths.ts";
 import { client } from "./client.ts";
 import { commandLine } from "./command-line.ts";
@@ -21,6 +22,7 @@ import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
 import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
+import { postgres } from "./postgres.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
 import { terminalApp } from "./terminal-app.ts";
@@ -34,6 +36,7 @@ import { walls } from "./walls.ts";
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
   ...store,
+  ...postgres,
   ...search,
   ...folded,
   ...permissions,
@@ -53,6 +56,7 @@ export const mutants: readonly Mutant[] = [
   ...files,
   ...walls,
   ...patterns,
+  ...adapters,
   ...agentPaths,
   ...delegation,
   ...terminalText,

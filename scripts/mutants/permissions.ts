@@ -205,4 +205,18 @@ export const permissions = inPackage("packages/core", [
     replace: "rules: next, grants }",
     tests: ["turn/decisions"],
   },
+  {
+    attacks: "onAsk: a call that is declined because no person is there looks like one that the rules deny",
+    file: "turn/authorize.ts",
+    find: "refuse(call, NO_APPROVAL, { code: DECLINED, policies })",
+    replace: 'refuse(call, NO_APPROVAL, { code: "PERMISSION_DENIED", policies })',
+    tests: ["commands/unattended"],
+  },
+  {
+    attacks: "onAsk: a question that is declined because no person is there has no code",
+    file: "turn/calls.ts",
+    find: "failed(NO_ANSWER, { code: DECLINED })",
+    replace: "failed(NO_ANSWER)",
+    tests: ["commands/unattended"],
+  },
 ]);

@@ -129,6 +129,13 @@ export const serving = inPackage("packages/server", [
     tests: ["access/streams"],
   },
   {
+    attacks: "access: a caller may have any number of large bodies held in memory",
+    file: "access/caller-limits.ts",
+    find: "if (use[what] >= most) throw",
+    replace: 'if (what === "streams" && use[what] >= most) throw',
+    tests: ["access/streams"],
+  },
+  {
     attacks: "mounting: a command whose body was read before is run without it",
     file: "http/read-body.ts",
     find: "if (done && length === 0) refuseRead(request);",

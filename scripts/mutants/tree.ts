@@ -26,10 +26,14 @@ export type Outcome = "passed" | "failed" | "hung";
 /** A copy of the sources, in which one mutant at a time is applied. Third-party packages are linked. */
 export class Tree {
   readonly #folder = mkdtempSync(join(tmpdir(), "cinch-mutants-"));
+  /** Tests that are killed leave files behind, even whole databases. */
+  readonly #temporary = join(this.#folder, "tmp");
 
   constructor() {
     // Some tests run a process as another user, who must be able to read the sources.
     chmodSync(this.#folder, 0o755);
+    mkdirSync(this.#temporary);
+    chmodSync(this.#temporary, 0o1777);
     const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
     for (const file of listed.split("\n").filter((name) => name && existsSync(join(root, name)))) {
       cpSync(join(root, file), join(this.#folder, file));
@@ -74,7 +78,7 @@ export class Tree {
       cwd: this.#folder,
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TMPDIR: this.#temporary },
     });
     return new Promise((settle, reject) => {
       const end = (outcome: Outcome) => {
@@ -96,7 +100,7 @@ export class Tree {
   }
 
   remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 

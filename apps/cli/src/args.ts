@@ -114,6 +114,9 @@ function build(name: string, values: Values, words: readonly string[]): CliComma
       return { kind: name, options: answerOf(values, words) };
     case "abort":
       return { kind: name, options: { db, id: id() } };
+    case "acp":
+      checkNoWords(name, words);
+      return { kind: name, options: { trust: values.trust ?? false, flags: flagsOf(values) } };
     case "serve":
       checkNoWords(name, words);
       return { kind: name, options: serveOf(values) };

@@ -23,6 +23,12 @@ export interface AppOptions {
   flags: ProjectFlags;
 }
 
+export interface AcpOptions {
+  /** Obey every folder that the editor opens. */
+  trust: boolean;
+  flags: ProjectFlags;
+}
+
 export interface AnswerOptions {
   /** Of what waits, or of its thread, or the beginning of either. */
   id: string;
@@ -97,6 +103,7 @@ export type CliCommand =
   | { kind: "pending"; options: ReportOptions }
   | { kind: "answer"; options: AnswerOptions }
   | { kind: "abort"; options: AbortOptions }
+  | { kind: "acp"; options: AcpOptions }
   | { kind: "doctor"; options: ReportOptions }
   | { kind: "serve"; options: ServeOptions }
   | { kind: "token list"; options: { json: boolean } }

@@ -178,6 +178,22 @@ export const COMMANDS: readonly CommandSpec[] = [
     completes: ["threads"],
   },
   {
+    name: "acp",
+    usage: ["[options]"],
+    about: "the agent for an editor that speaks ACP, on stdin and stdout",
+    options: {
+      model,
+      mode: "the mode in which a new thread begins: plan or build",
+      yolo,
+      allow: "commands that don't ask, such as 'npm test *'; may be repeated",
+      deny: "commands that are refused; may be repeated",
+      budget: "how much a turn may cost",
+      trust: "obey AGENTS.md, skills and .cinch of every folder that the editor opens",
+      db,
+    },
+    completes: [],
+  },
+  {
     name: "serve",
     usage: ["[options]"],
     about: "serve the threads of this folder over HTTP, until Ctrl-C",

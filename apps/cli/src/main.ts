@@ -28,6 +28,8 @@ async function perform(command: CliCommand): Promise<number> {
       return (await import("./pending/answer.ts")).answer(command.options);
     case "abort":
       return (await import("./pending/abort-thread.ts")).abortThread(command.options);
+    case "acp":
+      return (await import("./acp/acp.ts")).acp(command.options);
     case "doctor":
       return (await import("./doctor/doctor.ts")).doctor(command.options);
     case "serve":

@@ -2,7 +2,7 @@ import type { PendingApproval, PendingSuspension } from "@cinch/core";
 
 type Question = PendingApproval | PendingSuspension;
 
-interface Answer {
+export interface UnboundAnswer {
   toolCallId?: string;
   threadId?: string;
   by?: string;
@@ -18,7 +18,7 @@ export class AnswerBinding {
 
   /** `send` gets the answer with its question. Who answers is the caller, as the server knows it. */
   async send(
-    given: Answer,
+    given: UnboundAnswer,
     questions: Readonly<Record<string, Question>>,
     send: (bound: object) => Promise<void>,
   ): Promise<void> {

@@ -21,16 +21,13 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
 
   /** What the server says of itself and of this caller. Rejects if it can't be reached, or has another protocol. */
   init(): Promise<ServerInfo> {
-    this.#ready ??= this.#asked().catch((error: unknown) => {
-      this.#ready = undefined;
-      throw error;
-    });
-    return this.#ready;
-  }
-
-  async #asked(): Promise<ServerInfo> {
-    const { value } = await this.#wire.call<ServerInfo>({ path: "" });
-    return (this.#info = value);
+    return (this.#ready ??= this.#wire.get<ServerInfo>("").then(
+      (info) => (this.#info = info),
+      (error: unknown) => {
+        this.#ready = undefined;
+        throw error;
+      },
+    ));
   }
 
   /** Opens another session. Whose threads it reaches, and under which name, the token says. */
@@ -46,8 +43,8 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
     return session;
   }
 
-  async pending(): Promise<(ThreadApproval | ThreadSuspension)[]> {
-    return (await this.#wire.call<(ThreadApproval | ThreadSuspension)[]>({ path: "/pending" })).value;
+  pending(): Promise<(ThreadApproval | ThreadSuspension)[]> {
+    return this.#wire.get("/pending");
   }
 
   readonly pendingApprovals: Harness["pendingApprovals"] = async () =>

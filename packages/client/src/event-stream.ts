@@ -1,5 +1,5 @@
 import { CinchError } from "@cinch/core/remote";
-import { DEAD_MS, mayRetry, type Wire } from "./wire.ts";
+import { mayRetry, type Wire } from "./wire.ts";
 
 /** A stream says something at once. If it does not, something in between collects it. */
 const FIRST_BYTE_MS = 10_000;
@@ -18,7 +18,7 @@ interface StreamPorts {
   /** What streams is asked for often. */
   isBusy(): boolean;
   /** A new connection begins: what it sends follows on `since`. */
-  connected(): void;
+  connected(): unknown;
   /** Throws for an event that does not follow on the last one. */
   take(event: unknown): void;
   /** The server refuses the stream for good. */
@@ -65,43 +65,46 @@ export class EventStream {
   }
 
   /** Settles when the connection ends. */
-  async #connect(): Promise<void> {
-    const { path, since, isBusy } = this.#ports;
-    const cut = new AbortController();
-    const end = () => cut.abort();
-    const silent = () => {
-      this.#isSilent = true;
-      end();
-    };
-    if (Date.now() - this.#streamedAt > STREAM_AGAIN_MS && !isBusy()) this.#isPolling = CAN_NOT_STREAM;
-    if (!this.#isPolling) this.#streamedAt = Date.now();
-    let timer = setTimeout(this.#isPolling ? end : silent, this.#isPolling ? DEAD_MS : FIRST_BYTE_MS);
-    const alive = () => {
-      this.#failures = 0;
-      clearTimeout(timer);
-      timer = setTimeout(end, DEAD_MS);
-    };
+  #connect(): Promise<void> {
+    const { path, since, list, isBusy } = this.#ports;
+    const query = { since: since(), list: list?.() };
+    const { signal } = this.#closing;
     this.#isSilent = false;
-    this.#closing.signal.addEventListener("abort", end);
-    const wait = this.#isPolling ? { wait: isBusy() ? 1 : POLL_SECONDS } : {};
-    const stream = { accept: this.#isPolling ? "application/json" : "text/event-stream", signal: cut.signal };
-    try {
-      const read = this.#isPolling ? this.#polled : (response: Response) => this.#streamed(response, alive);
-      await this.#wire.attempt({ path, query: { since: since(), list: this.#ports.list?.(), ...wait }, stream }, read);
-    } finally {
-      clearTimeout(timer);
-      this.#closing.signal.removeEventListener("abort", end);
+    if (Date.now() - this.#streamedAt > STREAM_AGAIN_MS && !isBusy()) this.#isPolling = CAN_NOT_STREAM;
+    if (this.#isPolling) {
+      const poll = { path, query: { ...query, wait: isBusy() ? 1 : POLL_SECONDS }, signal, accept: "application/json" };
+      return this.#wire.attempt(poll, async (response) => {
+        const events = (await response.json()) as unknown[];
+        this.#begun();
+        for (const event of events) this.#ports.take(event);
+      });
     }
+    this.#streamedAt = Date.now();
+    let isFirst = true;
+    const late = () => (this.#isSilent = isFirst);
+    const stream = {
+      path,
+      query,
+      signal,
+      accept: "text/event-stream",
+      firstByteMs: FIRST_BYTE_MS,
+      late,
+    };
+    return this.#wire.attempt(stream, ({ body }, alive) =>
+      this.#streamed(body, () => {
+        alive();
+        if (isFirst) this.#begun();
+        isFirst = false;
+      }),
+    );
   }
 
-  readonly #polled = async (response: Response): Promise<void> => {
-    const events = (await response.json()) as unknown[];
+  #begun(): void {
     this.#failures = 0;
     this.#ports.connected();
-    for (const event of events) this.#ports.take(event);
-  };
+  }
 
-  async #streamed({ body }: Response, alive: () => void): Promise<void> {
+  async #streamed(body: Response["body"], alive: () => void): Promise<void> {
     if (!body) {
       this.#isSilent = true;
       throw new TypeError("This fetch does not stream.");
@@ -109,11 +112,10 @@ export class EventStream {
     const reader = body.getReader();
     const decoder = new TextDecoder();
     let rest = "";
-    for (let isFirst = true; ; isFirst = false) {
+    for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       alive();
-      if (isFirst) this.#ports.connected();
       const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
       rest = blocks.pop()!;
       for (const block of blocks) {

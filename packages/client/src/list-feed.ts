@@ -83,8 +83,11 @@ export class ListFeed {
   /** Later: a session that changes threads closes one stream and opens the next. */
   #settle(): void {
     setTimeout(() => {
-      if (this.#followers.size === 0) this.#closeOwn();
-      else if (this.#carriers.size === 0)
+      if (this.#followers.size === 0) {
+        this.#closeOwn();
+        // Without a stream, what is known gets old.
+        if (this.#carriers.size === 0) this.#known = undefined;
+      } else if (this.#carriers.size === 0)
         this.#own ??= new EventStream(this.#wire, {
           path: "/events",
           since: () => undefined,

@@ -2,7 +2,7 @@ import type { HarnessEvent, Session, ThreadRecord } from "@cinch/core";
 import { CommandQueue, randomIds, type CinchError } from "@cinch/core/remote";
 import type { EventListener } from "./event-listener.ts";
 import { RemoteThread } from "./remote-thread.ts";
-import type { Wire, WireAnswer, WireRequest } from "./wire.ts";
+import { closedClient, type Wire, type WireAnswer, type WireRequest } from "./wire.ts";
 
 const WAIT_SECONDS = 25;
 
@@ -19,7 +19,7 @@ export class RemoteSeat {
 
   constructor(wire: Wire, ready: () => Promise<unknown>) {
     this.wire = wire;
-    this.queue = new CommandQueue(async () => void (await ready()));
+    this.queue = new CommandQueue(ready, closedClient);
   }
 
   get thread(): RemoteThread | null {
@@ -76,8 +76,7 @@ export class RemoteSeat {
   }
 
   async select(): Promise<ThreadRecord> {
-    const { value } = await this.wire.call<ThreadRecord[]>({ path: "/threads", query: { limit: 1 } });
-    const [newest] = value;
+    const [newest] = await this.wire.get<ThreadRecord[]>("/threads", { limit: 1 });
     if (!newest) return this.create();
     await this.enter(newest.id);
     return newest;

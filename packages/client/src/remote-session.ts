@@ -10,7 +10,7 @@ import type {
   WholeState,
 } from "@cinch/core";
 import { CinchError, EventQueue, newDisplayState, randomIds, readerOf } from "@cinch/core/remote";
-import { AnswerBinding } from "./answer-binding.ts";
+import { AnswerBinding, type UnboundAnswer } from "./answer-binding.ts";
 import { EventListener } from "./event-listener.ts";
 import { pathOf, RemoteSeat } from "./remote-seat.ts";
 import type { ThreadSettings } from "./remote-thread.ts";
@@ -133,24 +133,18 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   readonly steer: Session["steer"] = (input) => this.#posted("steer", input);
   readonly followUp: Session["followUp"] = (input) => this.#posted("followUp", input);
   readonly listInbox: Session["listInbox"] = () => this.#seat.query("listInbox");
-  readonly editInput: Session["editInput"] = (edit) => this.#seat.command("editInput", edit);
-  readonly removeInput: Session["removeInput"] = (input) => this.#seat.command("removeInput", input);
+  readonly editInput = this.#command("editInput");
+  readonly removeInput = this.#command("removeInput");
   readonly abort: Session["abort"] = (options) => this.#long("abort", options);
   readonly resume: Session["resume"] = () => this.#seat.command("resume");
   readonly retry: Session["retry"] = () => this.#long("retry");
   readonly compact: Session["compact"] = (options) => this.#long("compact", options);
   readonly settled: Session["settled"] = () => this.#seat.long("settled", {});
-  readonly resultOf: Session["resultOf"] = (input) => this.#seat.long("resultOf", { query: { ...input } });
+  readonly resultOf: Session["resultOf"] = ({ signal, ...query }) => this.#seat.long("resultOf", { query, signal });
   readonly explainContext: Session["explainContext"] = () => this.#seat.query("explainContext");
 
-  readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
-    this.#binding.send(answer, this.getDisplayState().pendingSuspensions, (bound) =>
-      this.#seat.command("respondToToolSuspension", bound),
-    );
-  readonly respondToToolApproval: Session["respondToToolApproval"] = (answer) =>
-    this.#binding.send(answer, this.getDisplayState().pendingApprovals, (bound) =>
-      this.#seat.command("respondToToolApproval", bound),
-    );
+  readonly respondToToolSuspension = this.#answer("respondToToolSuspension", "pendingSuspensions");
+  readonly respondToToolApproval = this.#answer("respondToToolApproval", "pendingApprovals");
 
   // Modes, permissions, state
 
@@ -159,20 +153,17 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     return this.#ports.info()!.modes;
   }
 
-  readonly switchMode: Session["switchMode"] = (mode) => this.#seat.command("switchMode", mode);
+  readonly switchMode = this.#command("switchMode");
   readonly getCurrentModeId: Session["getCurrentModeId"] = () => this.#settings?.modeId ?? "";
-  readonly switchModel: Session["switchModel"] = (model) => this.#seat.command("switchModel", model);
+  readonly switchModel = this.#command("switchModel");
   readonly getCurrentModelId: Session["getCurrentModelId"] = () => this.#settings?.modelId ?? "";
-  readonly setPermissionForTool: Session["setPermissionForTool"] = (rule) =>
-    this.#seat.command("setPermissionForTool", rule);
-  readonly setPermissionForCategory: Session["setPermissionForCategory"] = (rule) =>
-    this.#seat.command("setPermissionForCategory", rule);
-  readonly grantSessionTool: Session["grantSessionTool"] = (grant) => this.#seat.command("grantSessionTool", grant);
-  readonly grantSessionCategory: Session["grantSessionCategory"] = (grant) =>
-    this.#seat.command("grantSessionCategory", grant);
+  readonly setPermissionForTool = this.#command("setPermissionForTool");
+  readonly setPermissionForCategory = this.#command("setPermissionForCategory");
+  readonly grantSessionTool = this.#command("grantSessionTool");
+  readonly grantSessionCategory = this.#command("grantSessionCategory");
   readonly getSessionGrants: Session["getSessionGrants"] = () => this.#settings?.grants ?? [];
   readonly getPermissionRules: Session["getPermissionRules"] = () => this.#settings?.rules ?? [];
-  readonly setState: Session<Values>["setState"] = (updates) => this.#seat.command("setState", updates);
+  readonly setState = this.#command("setState");
 
   getState(): WholeState<Values> {
     return structuredClone(this.#settings?.state ?? {}) as WholeState<Values>;
@@ -190,13 +181,13 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
 
   switchThread({ threadId }: { threadId: string }): Promise<ThreadRecord> {
     return this.#seat.at(async () => {
-      const { value } = await this.#ports.wire.call<ThreadRecord>({ path: `${pathOf(threadId)}/record` });
+      const record = await this.#ports.wire.get<ThreadRecord>(`${pathOf(threadId)}/record`);
       await this.#seat.enter(threadId);
-      return value;
+      return record;
     }, threadId);
   }
 
-  readonly renameThread: Session["renameThread"] = (options) => this.#seat.command("renameThread", options);
+  readonly renameThread = this.#command("renameThread");
 
   deleteThread({ threadId }: { threadId: string }): Promise<void> {
     return this.#seat.at(async () => {
@@ -218,14 +209,14 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
       const { resourceId = this.resourceId, ...rest } = query;
       // A client reaches the threads of its own resource only.
       if (resourceId !== this.resourceId) return [];
-      return (await wire.call<ThreadRecord[]>({ path: "/threads", query: rest })).value;
+      return wire.get<ThreadRecord[]>("/threads", rest);
     });
   }
 
-  readonly rewind: Session["rewind"] = (options) => this.#seat.command("rewind", options);
-  readonly diff: Session["diff"] = (options) => this.#seat.query("diff", options);
-  readonly listMessages: Session["listMessages"] = (page) => this.#seat.query("listMessages", page);
-  readonly listEvents: Session["listEvents"] = (page) => this.#seat.query("listEvents", page);
+  readonly rewind = this.#command("rewind");
+  readonly diff = this.#query("diff");
+  readonly listMessages = this.#query("listMessages");
+  readonly listEvents = this.#query("listEvents");
 
   readBlob({ hash }: { hash: string }): Promise<ThreadFile | null> {
     const path = `/blobs/${encodeURIComponent(hash)}`;
@@ -247,6 +238,21 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     for (const reader of this.#readers) reader.end();
     this.#ports.wire.closed.removeEventListener("abort", this.#dropped);
   };
+
+  #command<M extends keyof Session<Values>>(name: M): Session<Values>[M] {
+    return ((options?: unknown) => this.#seat.command(name, options)) as Session<Values>[M];
+  }
+
+  #answer<M extends keyof Session>(name: M, questions: "pendingApprovals" | "pendingSuspensions"): Session[M] {
+    return ((answer: UnboundAnswer) =>
+      this.#binding.send(answer, this.getDisplayState()[questions], (bound) =>
+        this.#seat.command(name, bound),
+      )) as Session[M];
+  }
+
+  #query<M extends keyof Session<Values>>(name: M): Session<Values>[M] {
+    return ((options?: object) => this.#seat.query(name, options)) as Session<Values>[M];
+  }
 
   #long<T>(name: string, body: unknown = {}): Promise<T> {
     return this.#seat.long(name, { method: "POST", body, key: randomIds("call") });

@@ -85,9 +85,9 @@ export class RemoteThread {
     if (since > upTo || upTo - since > REPLAY_LIMIT) return [resync];
     const past: (HarnessEvent & { seq: number })[] = [];
     for (let after = since; after < upTo;) {
-      const { value } = await this.#wire.call<typeof past>({ path: `${this.#path}/listEvents`, query: { after } });
-      past.push(...value.filter(({ seq }) => seq <= upTo));
-      after = value.at(-1)?.seq ?? upTo;
+      const next = await this.#wire.get<typeof past>(`${this.#path}/listEvents`, { after });
+      past.push(...next.filter(({ seq }) => seq <= upTo));
+      after = next.at(-1)?.seq ?? upTo;
     }
     if (past.some((event) => event.type === "thread_rewound" && event.toSeq < since)) return [resync];
     return status === "idle" ? past : [...past, resync];

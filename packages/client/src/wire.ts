@@ -26,9 +26,17 @@ export interface WireRequest {
   body?: unknown;
   /** The same for each try, so that the server does it once. */
   key?: string;
-  /** For a stream, which has its own deadline. */
-  stream?: { accept: string; signal: AbortSignal };
+  accept?: string;
+  /** When it is aborted, the request rejects with its reason. */
+  signal?: AbortSignal | undefined;
+  /** In how many milliseconds something must come; default 40,000. */
+  firstByteMs?: number;
+  /** Nothing came in time. */
+  late?(): void;
 }
+
+/** Calls `alive` for each sign of life, and then has another 40 s. */
+type ReadAnswer<T> = (response: Response, alive: () => void) => Promise<T>;
 
 export interface WireAnswer<T> {
   value: T;
@@ -73,34 +81,48 @@ export class Wire {
     return this.repeated(request, answerOf<T>);
   }
 
-  async repeated<T>(request: WireRequest, read: (response: Response) => Promise<T>): Promise<T> {
+  async get<T>(path: string, query: object = {}): Promise<T> {
+    return (await this.call<T>({ path, query: { ...query } })).value;
+  }
+
+  async repeated<T>(request: WireRequest, read: ReadAnswer<T>): Promise<T> {
     const encoded = { ...request, body: encodedBody(request.body) };
     for (let tries = 0; ; tries++) {
       try {
         return await this.attempt(encoded, read);
       } catch (error) {
-        if (!mayRetry(error)) throw error;
+        if (request.signal?.aborted || !mayRetry(error)) throw error;
       }
-      await this.pauses.before(tries);
+      await this.pauses.before(tries, request.signal);
     }
   }
 
   /** Sends a request once. `read` belongs to it: an answer that is cut off is none. */
-  async attempt<T>(request: WireRequest, read: (response: Response) => Promise<T>): Promise<T> {
-    const { stream, body } = request;
+  async attempt<T>(request: WireRequest, read: ReadAnswer<T>): Promise<T> {
+    const { signal, body, firstByteMs = DEAD_MS } = request;
     const over = new AbortController();
     const end = () => over.abort();
-    const signals = stream ? [this.closed, stream.signal] : [this.closed];
-    for (const signal of signals) signal.addEventListener("abort", end);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const endAfter = (ms: number) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        request.late?.();
+        end();
+      }, ms);
+    };
     // An upload may take as long as it likes.
-    const timer = stream || body instanceof FormData ? undefined : setTimeout(end, DEAD_MS);
+    if (!(body instanceof FormData)) endAfter(firstByteMs);
+    for (const one of [this.closed, signal]) {
+      if (one?.aborted) end();
+      one?.addEventListener("abort", end, { signal: over.signal });
+    }
     try {
-      if (signals.some(({ aborted }) => aborted)) end();
-      return await read(await this.#authorised(request, over.signal));
+      return await read(await this.#authorised(request, over.signal), () => endAfter(DEAD_MS));
     } catch (error) {
       if (this.closed.aborted) throw closedClient();
+      signal?.throwIfAborted();
       if (!(error instanceof CinchError || over.signal.aborted)) this.#became("offline");
-      if (error instanceof CinchError || this.#wasReached || stream?.signal.aborted) throw error;
+      if (error instanceof CinchError || this.#wasReached) throw error;
       throw new CinchError(
         "UNREACHABLE" as ErrorCode,
         `No Cinch server answers at ${this.#base}. Check the address, and whether it is running.`,
@@ -108,23 +130,20 @@ export class Wire {
       );
     } finally {
       clearTimeout(timer);
-      // Lets go of what was not read.
+      // Lets go of what was not read, and of the listeners.
       end();
-      for (const signal of signals) signal.removeEventListener("abort", end);
     }
   }
 
   async #authorised(request: WireRequest, signal: AbortSignal): Promise<Response> {
-    const used = this.#token;
-    const response = await this.#sent(request, signal);
-    if (response.ok) return response;
-    const error = await errorOf(response);
-    // The token may be old. A second request that was refused with the same one has already asked for a new one.
-    if (response.status !== 401 || used === undefined) throw error;
-    if (this.#token === used) this.#token = undefined;
-    const again = await this.#sent(request, signal);
-    if (!again.ok) throw await errorOf(again);
-    return again;
+    for (let used = this.#token; ; used = undefined) {
+      const response = await this.#sent(request, signal);
+      if (response.ok) return response;
+      const error = await errorOf(response);
+      // The token may be old. A second request that was refused with the same one has already asked for a new one.
+      if (response.status !== 401 || used === undefined) throw error;
+      if (this.#token === used) this.#token = undefined;
+    }
   }
 
   async #currentToken(): Promise<string> {
@@ -143,20 +162,20 @@ export class Wire {
     for (const watcher of this.watchers) watcher(state);
   }
 
-  async #sent({ method = "GET", path, query = {}, body, key, stream }: WireRequest, signal: AbortSignal) {
+  async #sent({ method = "GET", path, query = {}, body, key, accept }: WireRequest, signal: AbortSignal) {
     const token = await this.#currentToken();
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    const search = String(new URLSearchParams(given as [string, string][]));
     const response = await this.#fetch(`${this.#base}${path}${search && `?${search}`}`, {
       method,
       signal,
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
         ...(key && { "idempotency-key": key }),
-        ...(stream && { accept: stream.accept }),
+        ...(accept && { accept }),
         ...(typeof body === "string" && { "content-type": "application/json" }),
       },
-      ...(body !== undefined && { body: body as BodyInit }),
+      body: body as BodyInit,
     });
     const version = response.headers.get("cinch-protocol");
     this.#became(version === null ? "offline" : "online");
@@ -180,7 +199,7 @@ function encodedBody(body: unknown): unknown {
 }
 
 export const closedClient = (): CinchError =>
-  new CinchError("CLOSED", "The client is closed. What the server has accepted continues there.");
+  new CinchError("CLOSED", "The client or its session is closed. What the server has accepted continues there.");
 
 const TEMPORARY = new Set([408, 429, 502, 503, 504]);
 const statuses = new WeakMap<object, number>();

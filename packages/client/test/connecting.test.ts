@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CinchError as CoreError } from "@cinch/core";
 import { CinchError, connect } from "@cinch/client";
-import { hang, say, script } from "@cinch/testkit";
+import { hang, say, script, type Step } from "@cinch/testkit";
 import { authenticate, people, serving } from "../../server/test/serving.ts";
 import { faulty } from "./faults.ts";
 
@@ -93,5 +93,27 @@ test("the session knows who it acts for, and who else is at the thread", async (
   while (ann.people.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.deepEqual(ann.people, ["ann", "bob"]);
   await ann.close();
+  await client.close();
+});
+
+test("a caller that waits for a result can stop: it gets the reason of its signal, and the turn continues", async () => {
+  const held = Promise.withResolvers<void>();
+  const slow: Step = async function* (options) {
+    await held.promise;
+    yield* say("late")(options);
+  };
+  await using at = await serving({ model: script(slow) });
+  const client = connect({ url: at.url });
+  const session = await client.createSession();
+  const { inputId } = await session.post({ content: "go", delivery: "send" });
+  const over = new AbortController();
+  const waiting = session.resultOf({ inputId, signal: over.signal });
+  await assert.rejects(session.resultOf({ inputId, signal: AbortSignal.abort("too late") }), (reason) => {
+    return reason === "too late";
+  });
+  over.abort(new Error("enough"));
+  await assert.rejects(waiting, /enough/);
+  held.resolve();
+  assert.equal((await session.resultOf({ inputId })).reason, "complete");
   await client.close();
 });

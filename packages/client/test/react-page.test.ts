@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { connect, type SessionFace } from "@cinch/client";
@@ -9,7 +10,7 @@ import { noting } from "../../core/test/support.ts";
 import { serving } from "../../server/test/serving.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const folder = mkdtempSync(join(root, "packages/client/test/.page-"));
+const folder = mkdtempSync(join(tmpdir(), "cinch-page-"));
 after(() => rmSync(folder, { recursive: true }));
 
 /** The page of the example, as a page with Preact gets it. */

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, type RemoteSession } from "@cinch/client";
-import { newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
+import { defineTool, newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
 import { createServer } from "@cinch/server";
 import { call, finish, say, script, type Step } from "@cinch/testkit";
+import * as z from "zod";
 import { asking, gated } from "../../core/test/support.ts";
 import { serving } from "../../server/test/serving.ts";
 import { cut, faulty, isStream, reframed } from "./faults.ts";
@@ -55,7 +56,7 @@ test("a gap in the events is never shown: the client reconnects, and gets what w
 
 test("events that come twice are shown once", async () => {
   await using at = await serving({ model: script(say("one")) });
-  const { fetch } = faulty(async ({ init, pass }) => {
+  const { fetch, seen } = faulty(async ({ init, pass }) => {
     const response = await pass();
     return isStream(init)
       ? reframed(response, (frame) => (frame.startsWith("id:") ? `${frame}\n\n${frame}` : frame))
@@ -67,6 +68,50 @@ test("events that come twice are shown once", async () => {
   const seqs = durable(events);
   assert.deepEqual([...new Set(seqs)], seqs);
   assert.equal(client.getDisplayState().messages.length, 2);
+  assert.equal(seen.filter((request) => request === "GET events").length, 1, "nothing is missing");
+  await client.close();
+});
+
+/** A `fetch` whose streams the test cuts. */
+function cuttable() {
+  const streams: AbortController[] = [];
+  const { fetch } = faulty(({ url, init, pass }) => {
+    if (!isStream(init)) return pass();
+    const stream = new AbortController();
+    streams.push(stream);
+    return globalThis.fetch(url, { ...init, signal: AbortSignal.any([stream.signal, init.signal!]) });
+  });
+  return { fetch, streams };
+}
+
+test("what a command has printed is shown once after a reconnect, as on the server", async () => {
+  const gate = Promise.withResolvers<void>();
+  const dig = defineTool({
+    description: "Digs",
+    input: z.object({}),
+    execute: async (_, { files }) => {
+      files.print("Digging.\n", "stdout");
+      await gate.promise;
+      return "deep";
+    },
+  });
+  await using at = await serving({ model: script(call("dig"), say("done")), tools: { dig } });
+  const { fetch, streams } = cuttable();
+  const client = connect({ url: at.url, fetch });
+  const { display } = collected(client);
+  const turn = client.sendMessage({ content: "go" });
+  const outputs = (shown: HarnessDisplayState) => Object.values(shown.activeTools).map(({ output }) => output);
+  await until(() => outputs(client.getDisplayState()).includes("Digging.\n"));
+  for (let cuts = 1; cuts <= 2; cuts++) {
+    streams.at(-1)!.abort();
+    await until(() => streams.length === cuts + 1);
+    await client.renameThread({ title: `cut ${cuts}` });
+    await until(() => outputs(client.getDisplayState())[0] !== "");
+  }
+  assert.deepEqual(outputs(client.getDisplayState()), ["Digging.\n"]);
+  assert.deepEqual(outputs(display()), ["Digging.\n"], "a subscriber that folds events shows the same");
+  gate.resolve();
+  await turn;
   await client.close();
 });
 
@@ -81,13 +126,7 @@ test("a stream that is cut in the middle of an answer shows the answer once, and
   };
   const model = script(half);
   await using at = await serving({ model });
-  const lines: AbortController[] = [];
-  const { fetch } = faulty(({ url, init, pass }) => {
-    if (!isStream(init)) return pass();
-    const line = new AbortController();
-    lines.push(line);
-    return globalThis.fetch(url, { ...init, signal: AbortSignal.any([line.signal, init.signal!]) });
-  });
+  const { fetch, streams } = cuttable();
   const client = connect({ url: at.url, fetch });
   const session = await client.createSession();
   const { display } = collected(session);
@@ -95,8 +134,8 @@ test("a stream that is cut in the middle of an answer shows the answer once, and
   turn.catch(() => undefined);
   const text = () => JSON.stringify(session.getDisplayState().currentMessage?.content ?? []);
   await until(() => text().includes("Half"));
-  lines[0]!.abort();
-  await until(() => lines.length === 2);
+  streams[0]!.abort();
+  await until(() => streams.length === 2);
   await session.renameThread({ title: "cut" });
   const there = await at.harness.createSession({ threadId: session.getCurrentThreadId()! });
   await until(() => text().includes("Half"));
@@ -138,6 +177,24 @@ test("a command whose answer is lost happens once, and commands stay in order", 
   );
   assert.equal((await client.listThreads()).length, 1);
   assert.equal(seen.filter((request) => request === "POST followUp").length, 2);
+  await client.close();
+});
+
+test("a command that could not be sent at first is still before those after it", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  let failures = 2;
+  const { fetch } = faulty(({ init, pass }) =>
+    String(init.body).includes("first") && failures-- > 0 ? cut() : pass(),
+  );
+  const client = connect({ url: at.url, fetch });
+  await client.createThread();
+  await Promise.all(["first", "second", "third"].map((title) => client.renameThread({ title })));
+  const events = await client.listEvents();
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === "thread_renamed" ? [event.title] : [])),
+    ["first", "second", "third"],
+  );
+  assert.equal(client.getDisplayState().title, "third");
   await client.close();
 });
 

@@ -15,6 +15,7 @@ import type { HarnessDisplayState, HarnessMessage } from "./folds/display-state.
 import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
+import { closedError } from "./errors.ts";
 import { resultOfInput } from "./queries/input-result.ts";
 import { eventsOf } from "./queries/thread-events.ts";
 import { fileOf, type ThreadFile } from "./queries/thread-file.ts";
@@ -69,7 +70,7 @@ export class Session<Values = StateValues> {
   constructor(ports: SessionPorts, { resourceId, by }: { resourceId: string; by: string | undefined }) {
     this.#ports = ports;
     this.#noThread = { ...newDisplayState(null), yolo: ports.shape.yolo };
-    this.#queue = new CommandQueue(() => ports.ready());
+    this.#queue = new CommandQueue(() => ports.ready(), closedError);
     this.#seat = new Seat(ports.threads, ports.now);
     this.resourceId = resourceId;
     this.by = by;

@@ -4,7 +4,7 @@ export { eventText, offloadedBlob } from "./ports/event-text.ts";
 export { MemoryData, MemoryStore } from "./ports/memory-store.ts";
 export { threadNotFound } from "./ports/memory-thread.ts";
 export { questionChange, ThreadChanges } from "./ports/thread-changes.ts";
-export { queryWords, wordsOf } from "./ports/words.ts";
+export { normalize, queryWords, wordsOf } from "./ports/words.ts";
 export type {
   AppendOptions,
   AppendResult,

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { test } from "node:test";
-import type { Clock, Harness, HarnessEvent, Memory } from "@cinch/core";
+import {
+  reduceDisplay,
+  type Clock,
+  type Harness,
+  type HarnessDisplayState,
+  type HarnessEvent,
+  type Memory,
+} from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, type ScriptedModel, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
@@ -55,6 +62,29 @@ test("an abort ends the compaction of an idle thread", async () => {
   await isCompacting(model);
   await abortsAt(harness, model, clock);
   assert.match((await compacted).message, /was aborted/);
+});
+
+test("a thread is running while its prompt is compacted between turns, and then idle: also for a display that was sent", async () => {
+  const held = Promise.withResolvers<void>();
+  const summariser = async function* (options: Parameters<Step>[0]) {
+    await held.promise;
+    yield* answer("Short.")(options);
+  };
+  const model = worker(5, { summariser: () => summariser });
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  assert.equal(harness.getDisplayState().status, "idle");
+  const compacted = harness.compact();
+  await isCompacting(model);
+  const { status, isRunning } = harness.getDisplayState();
+  assert.deepEqual([status, isRunning], ["running", true]);
+  let sent = JSON.parse(JSON.stringify(harness.getDisplayState())) as HarnessDisplayState;
+  harness.subscribe((event) => (sent = reduceDisplay(sent, event)));
+  held.resolve();
+  assert.notEqual((await compacted).range, null);
+  await harness.settled();
+  assert.deepEqual([harness.getDisplayState().status, sent.status], ["idle", "idle"]);
 });
 
 test("an abort ends a turn that waits for a person, and the compaction meanwhile", async () => {

@@ -14,6 +14,7 @@ import { recordUnread } from "./observe/unread-requests.ts";
 import type { Page } from "./page.ts";
 import { RequestHandler } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
+import { routesWith } from "./routes/table.ts";
 import { Seats } from "./seats.ts";
 import { checkOptions, type ServerOptions } from "./server-options.ts";
 
@@ -51,6 +52,7 @@ export function createServer(options: ServerOptions): CinchServer {
     limits,
     models: options.models ?? [],
     mayAnswer: options.mayAnswer,
+    routes: routesWith(options.adapters ?? []),
     metrics,
     isDraining: () => draining !== undefined,
   };

@@ -7,5 +7,5 @@ export type { ServerLimits } from "./limits.ts";
 export type { LogLine, WriteLog } from "./observe/log-line.ts";
 export type { Page, PageFile } from "./page.ts";
 export { PROTOCOL } from "./protocol.ts";
-export type { MayAnswer } from "./routes/route.ts";
+export type { AdapterName, MayAnswer } from "./routes/route.ts";
 export type { ServerOptions } from "./server-options.ts";

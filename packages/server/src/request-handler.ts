@@ -8,7 +8,6 @@ import { IdempotentAnswers } from "./http/idempotent-answers.ts";
 import { isMultipart, multipartBody } from "./http/multipart-body.ts";
 import { jsonBody } from "./http/read-body.ts";
 import { valid } from "./http/valid.ts";
-import type { ServerLimits } from "./limits.ts";
 import type { WriteLog } from "./observe/log-line.ts";
 import { RequestRecord } from "./observe/request-record.ts";
 import { pageResponse, type Page } from "./page.ts";
@@ -17,7 +16,6 @@ import { responseOf } from "./routes/at-seq.ts";
 import { LongWork } from "./routes/long-work.ts";
 import { checkRole } from "./routes/role.ts";
 import type { Route, RouteCall, ServerParts } from "./routes/route.ts";
-import { routeTable } from "./routes/table.ts";
 import { waited } from "./routes/waited.ts";
 import { PathId } from "./routes/wire-schemas.ts";
 
@@ -42,7 +40,7 @@ export class RequestHandler {
 
   constructor(ports: HandlerPorts) {
     this.#ports = ports;
-    for (const route of routeTable) this.#router.add(route.method, route.path, route);
+    for (const route of ports.parts.routes) this.#router.add(route.method, route.path, route);
   }
 
   newRecord(method: string): RequestRecord {
@@ -95,7 +93,7 @@ export class RequestHandler {
     for (const [name, value] of Object.entries(params)) checkParam(name, value);
     record.concerns(params["threadId"]);
     const query = queryOf(route, new URL(request.url).searchParams);
-    const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
+    const body = route.body && valid(route.body, await bodyOf(request, { route, who, parts }));
     const { wait, ...asked } = query;
     const work = async () => {
       const answer = await route.handle({ request, params, query, body, who, parts, record });
@@ -106,7 +104,9 @@ export class RequestHandler {
       const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, value)]);
       return this.#answers.of(own, JSON.stringify([asked, body]), work);
     };
-    const answer = key === null || route.method === "GET" ? work() : once(key);
+    // What an adapter answers may be a stream, and its commands can be sent twice.
+    const isKept = key !== null && route.method !== "GET" && route.adapter === undefined;
+    const answer = isKept ? once(key) : work();
     const allowed = route.method === "GET" ? whileAllowed(answer, who) : answer;
     return route.waits ? waited(allowed, wait as number | undefined) : allowed;
   }
@@ -156,12 +156,22 @@ const IdempotencyKey = z
   .string()
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
 
-function bodyOf(request: Request, { takesFiles = false }: Route, limits: ServerLimits): Promise<unknown> {
-  const { bodyBytes: bytes, fileBytes, requestMs: ms } = limits;
-  return takesFiles && isMultipart(request)
-    ? multipartBody(request, { bytes: fileBytes, ms })
-    : jsonBody(request, { bytes, ms });
+async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
+  const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;
+  const isForm = route.takesFiles === true && isMultipart(request);
+  if (!isForm && !route.hasLargeBody) return jsonBody(request, { bytes: bodyBytes, ms });
+  const isRead = isLongerThan(bodyBytes, request) ? parts.callers.largeBody(who) : undefined;
+  const limits = { bytes: fileBytes, ms };
+  try {
+    return await (isForm ? multipartBody(request, limits) : jsonBody(request, limits));
+  } finally {
+    isRead?.();
+  }
 }
+
+/** A body that does not say its length may be long. */
+const isLongerThan = (bytes: number, { headers }: Request): boolean =>
+  Number(headers.get("content-length") ?? Infinity) > bytes;
 
 const isStream = ({ headers }: Response): boolean => headers.get("content-type") === "text/event-stream";
 

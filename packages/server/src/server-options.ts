@@ -1,9 +1,9 @@
 import { checkKeys, CinchError, type Harness } from "@cinch/core";
 import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
+import { ADAPTERS, type AdapterName, type MayAnswer } from "./routes/route.ts";
 import type { WriteLog } from "./observe/log-line.ts";
 import type { Page } from "./page.ts";
-import type { MayAnswer } from "./routes/route.ts";
 
 export interface ServerOptions {
   /** It stays open when the server closes. */
@@ -19,19 +19,36 @@ export interface ServerOptions {
   limits?: Partial<ServerLimits>;
   /** The ids of models that callers are offered. */
   models?: readonly string[];
+  /** Other protocols that the server speaks: "ai-sdk" (`useChat`), "ag-ui"; default: none. */
+  adapters?: readonly AdapterName[];
   /** Gets a line for each request, and two for each stream; default: failures of the server are printed to stderr. */
   log?: WriteLog;
   /** A web page that is served at `/`, such as `webPage` of `@cinch/web`. A function is called when a browser first asks for it. */
   page?: Page | (() => Promise<Page>);
 }
 
-const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "log", "page"];
+const KEYS = [
+  "harness",
+  "authenticate",
+  "mayAnswer",
+  "hosts",
+  "origins",
+  "limits",
+  "models",
+  "adapters",
+  "log",
+  "page",
+];
 
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {
   checkKeys("createServer", options, KEYS);
   if (typeof options.harness?.createSession !== "function")
     throw new CinchError("INVALID_CONFIG", "createServer: harness must be a Harness.");
+  for (const adapter of options.adapters ?? []) {
+    if (!ADAPTERS.includes(adapter))
+      throw new CinchError("INVALID_CONFIG", `createServer: "${adapter}" is no adapter: use ${ADAPTERS.join(", ")}.`);
+  }
   for (const origin of options.origins ?? []) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)
       throw new CinchError(

@@ -34,7 +34,7 @@ export async function serving({ model, tools = {}, harness: config, ...options }
     ...config,
   });
   await harness.init();
-  const server = createServer({ harness, ...options });
+  const server = createServer({ harness, adapters: ["ai-sdk", "ag-ui"], ...options });
   const { url, port } = await server.listen();
   const at = new Remote(port);
   return {
@@ -107,7 +107,7 @@ export class Remote {
   }
 }
 
-export const errorOf = ({ text }: Answer): { code: string; message: string; field?: string } =>
+export const errorOf = ({ text }: Pick<Answer, "text">): { code: string; message: string; field?: string } =>
   (JSON.parse(text) as { error: { code: string; message: string; field?: string } }).error;
 
 /** Ann may do everything, Bob may only read, Cat has threads of her own. */

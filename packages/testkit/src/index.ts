@@ -28,7 +28,7 @@ export {
   type Validate,
 } from "./providers/index.ts";
 export { storeConformance } from "./store-conformance.ts";
-export { crashPoints, torture, tortureAll, type Verdict } from "./torture/torture.ts";
+export { crashPoints, torture, tortureAll, type TorturedStore, type Verdict } from "./torture/torture.ts";
 export { mainThread, playScenario, tortureHarness } from "./torture/scenario.ts";
 export { crashWhenEmitted } from "./torture/crash-point.ts";
 export { backendConformance, backendStreams, type BackendUnderTest } from "./backend-conformance.ts";

@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -44,7 +43,7 @@ export async function bundleAll(programs: readonly string[]): Promise<string[]> 
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"));
   if (existsSync(join(source, "node_modules"))) symlinkSync(join(source, "node_modules"), join(place, "node_modules"));
   const out = join(place, "dist");
-  await Promise.all([
+  const [{ metafile }] = await Promise.all([
     build({
       ...OPTIONS,
       entryPoints: [...programs, ...hosts],
@@ -55,10 +54,11 @@ export async function bundleAll(programs: readonly string[]): Promise<string[]> 
       splitting: true,
       banner: { js: REQUIRE },
       external: WITH_FILES,
+      metafile: true,
     }),
     build({ ...OPTIONS, entryPoints: [worker], outfile: join(out, "worker.cjs"), format: "cjs" }),
   ]);
-  if (programs.some((program) => readFileSync(program, "utf8").includes('"@cinch/web"')))
+  if (Object.keys(metafile.inputs).some((file) => file.endsWith("apps/web/src/web-page.ts")))
     await writePage(join(out, "built"));
   return programs.map((program) => join(out, `${basename(program, ".ts")}.js`));
 }

@@ -41,6 +41,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     authenticate: bearerTokens(() => [...owner, ...tokens.holders]),
     hosts: hostNamesOf(host, names),
     models: offeredModels(project),
+    adapters: ["ai-sdk", "ag-ui"],
     page: webPage,
     log: (line) => {
       // A terminal shows what a person must know.

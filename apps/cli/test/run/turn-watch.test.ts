@@ -52,4 +52,5 @@ test("a run ends with the last notice if its turn stays without a driver", LIMIT
   await using at = await working(() => Promise.resolve(free));
   assert.deepEqual(await at.watch.end, { kind: "failed", message: "no driver" });
   at.finish.resolve();
+  await at.turn;
 });

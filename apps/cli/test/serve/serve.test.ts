@@ -31,7 +31,9 @@ describe("cinch serve", { concurrency: 3 }, () => {
     await served.say(id, "what is 3*7?");
     assert.equal((await served.get(`/v1/threads/${id}/settled`)).status, 200);
     assert.match(await (await served.get(`/v1/threads/${id}/listMessages`)).text(), /3\*7 = 21/);
-    assert.match(await (await served.as("").get("/")).text(), /Cinch/);
+    const page = await served.as("").get("/");
+    assert.deepEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"]);
+    assert.match(await page.text(), /<title>Cinch<\/title>/);
     served.running.child.kill("SIGTERM");
     const { code, stdout, stderr } = await served.running.finished;
     assert.equal(code, 0);
@@ -43,6 +45,16 @@ describe("cinch serve", { concurrency: 3 }, () => {
     assert.ok(routes.includes("/v1/threads/{threadId}/post"), routes.join(" "));
     const { stdout: listed } = await place.run(["threads", "list"]);
     assert.match(listed, new RegExp(id));
+  });
+
+  test("speaks with a page that uses useChat, and with a client of AG-UI", async () => {
+    await using place = new Place();
+    const served = await Served.start(place);
+    const chat = { id: "chat", messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "what is 3*7?" }] }] };
+    assert.match(await (await served.post("/v1/chat?v=7", chat)).text(), /"type":"finish","finishReason":"stop"/);
+    const run = { threadId: "run", runId: "r", messages: [{ id: "m", role: "user", content: "what is 3*7?" }] };
+    assert.match(await (await served.post("/v1/agui", run)).text(), /"type":"RUN_FINISHED".*"success"/);
+    assert.equal((await served.as("").post("/v1/chat", chat)).status, 401);
   });
 
   test("refuses to be reached from other machines without a token, and says what to do", async () => {

@@ -8,9 +8,9 @@ import { PageProvider, type PageContext } from "./page-context.ts";
 import { RulesDialog } from "./thread/rules-dialog.tsx";
 import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
-import { ThreadList } from "./threads/thread-list.tsx";
+import { ThreadNav } from "./threads/thread-nav.tsx";
 import { ConnectionNotice } from "./ui/connection-notice.tsx";
-import { Notices, type Notice } from "./ui/notices.tsx";
+import { Notices, type PageNotice } from "./ui/notices.tsx";
 import { Palette } from "./ui/palette.tsx";
 import { WelcomeView } from "./welcome-view.tsx";
 import { useWaitingTitle } from "./ui/waiting-title.ts";
@@ -100,7 +100,7 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
     <PageProvider value={context}>
       <ConnectionNotice client={client} />
       <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen ? "side-open" : ""}`}>
-        <ThreadList current={threadId} hidden={hidden} onDelete={remove} />
+        <ThreadNav current={threadId} hidden={hidden} onDelete={remove} />
         {shown ? (
           <ThreadView
             seat={shown}
@@ -153,10 +153,10 @@ function useThreadInAddress(): [string | null, (id: string | null) => void] {
 }
 
 function useNotices() {
-  const [notices, setNotices] = useState<readonly Notice[]>([]);
+  const [notices, setNotices] = useState<readonly PageNotice[]>([]);
   const next = useRef(0);
   const close = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), []);
-  const add = useCallback((notice: Omit<Notice, "id">) => {
+  const add = useCallback((notice: Omit<PageNotice, "id">) => {
     const id = next.current++;
     setNotices((all) => [...all.slice(-3), { id, ...notice }]);
     if (!notice.isError) setTimeout(() => close(id), UNDO_MS);
@@ -166,7 +166,7 @@ function useNotices() {
     [],
   );
   const notify = useCallback(
-    (text: string, action?: Notice["action"]) => add({ text, isError: false, ...(action ? { action } : {}) }),
+    (text: string, action?: PageNotice["action"]) => add({ text, isError: false, ...(action ? { action } : {}) }),
     [],
   );
   return { notices, report, notify, close };

@@ -133,6 +133,7 @@ export interface HarnessDisplayState {
 export interface DisplayFlags {
   held: boolean;
   parked: boolean;
+  compacting: boolean;
   aborting: boolean;
   endsAfterCalls: boolean;
   hasInputAfterAbort: boolean;

@@ -94,7 +94,7 @@ function viewOf(progress: Progress): View {
 }
 
 function newView(progress: Progress): View {
-  const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError, held, parked } = progress;
+  const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError, held, parked, compacting } = progress;
   const { aborting, endsAfterCalls, hasInputAfterAbort } = turn ?? newTurn();
   return {
     title,
@@ -109,13 +109,14 @@ function newView(progress: Progress): View {
     tokenUsage: usage,
     cost: spent.unpriced || tokensOf(usage) === 0 ? null : spent.cost,
     lastError,
-    flags: { held, parked, aborting, endsAfterCalls, hasInputAfterAbort },
+    flags: { held, parked, compacting, aborting, endsAfterCalls, hasInputAfterAbort },
   };
 }
 
 /** The status of the thread alone. */
-export function threadStatus({ turn, inbox, held, parked }: Progress): ThreadStatus {
+export function threadStatus({ turn, inbox, held, parked, compacting }: Progress): ThreadStatus {
   if (parked) return "parked";
+  if (compacting) return "running";
   if (turn && isWaiting(turn)) return turn.calls.some(asksPerson) ? "waiting" : "delegating";
   if (turn) return "running";
   return inbox.length > 0 && !held ? "running" : "idle";

@@ -32,6 +32,8 @@ export interface Progress {
   /** After an abort, queued inputs wait for the next input or for `resume()`. */
   held: boolean;
   parked: boolean;
+  /** `compact()` was called, and has not been answered. */
+  compacting: boolean;
   tasks: readonly Task[];
   /** The task list before its last change. */
   previousTasks: readonly Task[];
@@ -48,6 +50,7 @@ export const newProgress: Progress = {
   inbox: [],
   held: false,
   parked: false,
+  compacting: false,
   tasks: [],
   previousTasks: [],
   usage: noUsage,
@@ -74,6 +77,12 @@ export function reduceProgress(before: Progress, event: DurableEvent, fold = cop
       if (!event.retry)
         return { ...state, held: false, turn: turn?.aborting ? { ...turn, hasInputAfterAbort: true } : turn };
       return turn ? state : { ...state, held: false, lastError: null, turn: newTurn(event.turnId) };
+    case "compaction_requested":
+      return { ...state, compacting: true };
+    case "context_summarised":
+      return event.reason === "requested" ? { ...state, compacting: false } : state;
+    case "abort_requested":
+      return { ...state, compacting: false, turn: turn && reduceTurn(turn, event, fold) };
     case "task_updated":
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
     case "usage_update":
@@ -98,7 +107,7 @@ export function reduceProgress(before: Progress, event: DurableEvent, fold = cop
   }
 }
 
-const settled = { turn: null, lastError: null, held: false, parked: false };
+const settled = { turn: null, lastError: null, held: false, parked: false, compacting: false };
 
 export const newTurn = (turnId = ""): OpenTurn => ({
   turnId,

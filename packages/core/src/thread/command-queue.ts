@@ -1,14 +1,14 @@
-import { closedError } from "../errors.ts";
-
 /** The commands of a session, which run one after the other, in the order of the calls. */
 export class CommandQueue {
-  readonly #ready: () => Promise<void>;
+  readonly #ready: () => Promise<unknown>;
+  readonly #closedError: () => Error;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  /** `ready` settles when commands can run. */
-  constructor(ready: () => Promise<void>) {
+  /** `ready` settles when commands can run. After the end, they reject with `closedError`. */
+  constructor(ready: () => Promise<unknown>, closedError: () => Error) {
     this.#ready = ready;
+    this.#closedError = closedError;
   }
 
   get isClosed(): boolean {
@@ -17,7 +17,7 @@ export class CommandQueue {
 
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(async () => {
-      if (this.#closed) throw closedError();
+      if (this.#closed) throw this.#closedError();
       await this.#ready();
       return work();
     });

@@ -15,7 +15,7 @@ import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
 import { previewField } from "./preview.ts";
-import { endDeclinedCall, endWithoutResult, notRun, endWithReport } from "./decide.ts";
+import { DECLINED, endDeclinedCall, endWithoutResult, notRun, endWithReport } from "./decide.ts";
 import { ancestorsOf, type Driver, type RunnableCall } from "./driver.ts";
 import { denialBy, type Setup } from "./setup.ts";
 
@@ -52,8 +52,8 @@ export async function authorize(
   if (hasReport(call))
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => endWithReport(call, turnId) };
   // An earlier process recorded the question. This one declines it, because no person answers here.
-  if (call.state === "asking") return refuse(call, NO_APPROVAL);
-  if (call.state === "suspended") return refuse(call, NO_ANSWER);
+  if (call.state === "asking") return refuse(call, NO_APPROVAL, { code: DECLINED });
+  if (call.state === "suspended") return refuse(call, NO_ANSWER, { code: DECLINED });
   // Schemas and patterns are code of the user: they may hang, and an error in one must not affect the other calls.
   const checked = check(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${reasonOf(error)}`));
   return (await orAborted(checked, driver.signal)) ?? refuse(call, notRun("aborted"));
@@ -86,11 +86,11 @@ async function check(driver: Driver, call: Call, setup: Setup): Promise<Authoriz
   const { policy } = ruling;
   switch (policy) {
     case "deny":
-      return refuse(call, denialBy(setup, toolName, ruling), policies);
+      return refuse(call, denialBy(setup, toolName, ruling), { code: "PERMISSION_DENIED", policies });
     case "ask": {
       const digest = await digestOf(toolName, args);
       if (call.approved === digest) break;
-      if (setup.onAsk === "decline") return refuse(call, NO_APPROVAL, policies);
+      if (setup.onAsk === "decline") return refuse(call, NO_APPROVAL, { code: DECLINED, policies });
       const asking = above[ruling.level];
       const grantTo = asking ? { grantTo: asking.id } : {};
       const offered = await offer(judgedCall, setup.gate, ruling);
@@ -135,11 +135,15 @@ async function resumption({ answered, suspension, data }: Call, tool: NamedTool)
 }
 
 /** `policies`: the rules that refuse the call, if rules do. A call that a crash interrupted may have had its effect. */
-function refuse(call: Call, reason: string, policies: PolicyLevels | null = null): Authorized {
+function refuse(
+  call: Call,
+  reason: string,
+  { code, policies = null }: { code?: string; policies?: PolicyLevels | null } = {},
+): Authorized {
   const wasInterrupted = call.state === "started";
   const content = wasInterrupted ? `${reason} It was started before: its outcome is unknown.` : reason;
   const more = {
-    ...(policies ? { details: { code: "PERMISSION_DENIED" } } : {}),
+    ...(code === undefined ? {} : { details: { code } }),
     ...(wasInterrupted ? { unknown: true as const } : {}),
   };
   const event = (turnId: string) => endWithoutResult(call, { turnId, content, ...more });

@@ -10,7 +10,7 @@ import { withTimeout } from "../ports/clock.ts";
 import type { ControlHost } from "../tools/control/host.ts";
 import { historyOf } from "../queries/thread-history.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
-import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
+import { afterCall, DECLINED, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
 import { hasStarted } from "./ended-run.ts";
 import { authorize, firstEvent, isCurrent, NO_ANSWER, runnableOf } from "./authorize.ts";
@@ -122,7 +122,9 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const skills = new CallSkills();
   const ran = await execute(driver, call, { files, state: callState, skills });
   const outcome =
-    ran.kind === "suspended" && !ran.forChildren && driver.ports.modes.declinesQuestions ? failed(NO_ANSWER) : ran;
+    ran.kind === "suspended" && !ran.forChildren && driver.ports.modes.declinesQuestions
+      ? failed(NO_ANSWER, { code: DECLINED })
+      : ran;
   await skills.settle();
   // A closing driver records what is done. The next driver treats a stopped call as one that a crash interrupted.
   if (!driver.drives && !isDone(outcome)) return;

@@ -183,12 +183,15 @@ const WHY: Partial<Record<EndReason, string>> = {
 /** Tells the model why a call was not run. */
 export const notRun = (reason: EndReason): string => `Not run: ${WHY[reason] ?? "the turn ended"}.`;
 
+/** In the `details` of the result of a call that a person, or `onAsk` in the place of a person, has declined. */
+export const DECLINED = "DECLINED";
+
 /** The end of a declined call, with the message of the person as its result. */
 export const endDeclinedCall = (call: Call, turnId: string): NewEvent =>
   endWithoutResult(call, {
     turnId,
     content: call.remark ?? "Declined by the user.",
-    details: { code: "DECLINED" },
+    details: { code: DECLINED },
   });
 
 /** The end of a call whose child has ended: the child's report is the result. */

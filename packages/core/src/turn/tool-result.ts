@@ -18,9 +18,9 @@ export interface CallEnd {
   blobs: Blob[];
 }
 
-export const failed = (text: string): CallEnd => ({
+export const failed = (text: string, details?: Json): CallEnd => ({
   kind: "ended",
-  result: { content: text.toWellFormed() },
+  result: { content: text.toWellFormed(), ...(details === undefined ? {} : { details }) },
   isError: true,
   blobs: [],
 });

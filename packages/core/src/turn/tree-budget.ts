@@ -21,18 +21,22 @@ export async function exhaustedInTree({ state, ports, ancestors }: Driver, setup
   if (budgets.length === 0 && ancestors.every((thread) => budgetsOf(thread).length === 0)) return null;
   let below = state;
   let turnId = state.turn?.turnId;
-  const own = exhausted(await usedIn(state, { turnId, ports }), budgets);
+  const own = await reachedIn(state, budgets, { turnId, ports });
   if (own !== null) return own;
   for (const thread of ancestors.toReversed()) {
     const above = (await stateOf(thread.id, ports)) ?? thread.state;
     // A turn that a person has started in the thread of a subagent is no run: no turn above is charged for it.
     turnId = runOfTurn(below, turnId, above)?.turnId;
-    const reached = exhausted(await usedIn(above, { turnId, ports }), budgetsOf(thread));
+    const reached = await reachedIn(above, budgetsOf(thread), { turnId, ports });
     if (reached !== null) return `${reached}, of a thread above this one`;
     below = above;
   }
   return null;
 }
+
+/** Journals are read only where there is a limit. */
+const reachedIn = async (state: ThreadState, budgets: readonly Budget[], of: Parameters<typeof usedIn>[1]) =>
+  budgets.length === 0 ? null : exhausted(await usedIn(state, of), budgets);
 
 const budgetsOf = ({ ports, state }: Thread): readonly Budget[] => ports.modes.budgets(state.control);
 

@@ -185,9 +185,11 @@ test("a call that is answered while another runs starts at once, also when judgi
 
 test("a call that YOLO allowed is judged again if YOLO is turned off before it runs", async () => {
   const runs: string[] = [];
+  const turnedOff = Promise.withResolvers<void>();
+  const waits: Promise<void>[] = [];
   const x = tool(runs, {
     matches: async () => {
-      await sleep(30);
+      await waits.shift();
       return "none" as const;
     },
   });
@@ -195,9 +197,12 @@ test("a call that YOLO allowed is judged again if YOLO is turned off before it r
   await using h = await harness({ model: script(calls("a"), say("ok")), tools: { x }, permissions });
   await h.post({ content: "Go", delivery: "send" });
   await next(h, "tool_approval_required");
+  // The command that turns YOLO on judges the call, and then the driver does.
+  waits.push(Promise.resolve(), turnedOff.promise);
   const again = next(h, "tool_approval_required");
   await h.setState({ yolo: true });
   await h.setState({ yolo: false });
+  turnedOff.resolve();
   await again;
   assert.deepEqual(runs, []);
 });

@@ -59,6 +59,28 @@ test(
   },
 );
 
+test(
+  "a call that onAsk declines has the code of a call that a person declines, whichever process asked",
+  LIMIT,
+  async () => {
+    const codes = (events: readonly HarnessEvent[]) =>
+      events
+        .flatMap((event) => (event.type === "tool_end" ? [[event.toolCallId, event.result.details]] : []))
+        .toSorted();
+    const declined = ["approval", "plan", "question", "tool"].map((id) => [id, { code: "DECLINED" }]);
+    const { open } = await waiting();
+    await using later = await open({ onAsk: "decline" });
+    await later.selectOrCreateThread();
+    await later.settled();
+    assert.deepEqual(codes(later.seen), declined);
+    await later.createThread();
+    await later.sendMessage({ content: "go" });
+    const fresh = codes(later.seen.slice(later.seen.findLastIndex(({ type }) => type === "thread_changed")));
+    // The model is not offered the tools that only ask.
+    assert.deepEqual(fresh, [declined[0], ["plan", undefined], ["question", undefined], declined[3]]);
+  },
+);
+
 test("a process declines waiting calls even if it lacks their tools", LIMIT, async () => {
   const { open } = await waiting();
   await using h = await open({ onAsk: "decline" }, {});

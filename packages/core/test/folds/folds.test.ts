@@ -53,7 +53,8 @@ test("the display agrees with the journal, and with the fold that a driver uses"
       for (const event of events) {
         display = reduceDisplay(display, event);
         if ("v" in event) state = reduceThread(state, event as DurableEvent);
-        const isIdle = state.turn === null && (state.inbox.length === 0 || state.held);
+        const isCompacting = state.context.requested !== null;
+        const isIdle = state.turn === null && (state.inbox.length === 0 || state.held) && !isCompacting;
         const hasSubagents = Object.values(display.activeSubagents).some(({ endedAt }) => endedAt === null);
         assert.deepEqual(
           [display.seq, display.title, display.inbox, display.status === "idle"],

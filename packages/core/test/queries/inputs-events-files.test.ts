@@ -4,7 +4,7 @@ import { defineTool, type DurableEvent, type HarnessEvent } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
-import { gated, harness } from "../support.ts";
+import { gated, harness, onlyHere } from "../support.ts";
 
 /** Knows which threads are open in its process. */
 class FollowedStore extends MemoryStore {
@@ -85,7 +85,8 @@ describe("resultOf says what became of an input", () => {
     assert.equal((await h.resultOf({ inputId, signal: new AbortController().signal })).reason, "complete");
   });
 
-  test("and a thread is not kept open for a caller that has stopped waiting", async () => {
+  const KEPT = onlyHere("a server keeps its sessions open for a while");
+  test("and a thread is not kept open for a caller that has stopped waiting", KEPT, async () => {
     const { gate, started } = gated();
     const data = new MemoryData();
     await using h = await harness({ model: script(call("gate", {})), tools: { gate }, storage: new MemoryStore(data) });

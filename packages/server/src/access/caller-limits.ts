@@ -7,8 +7,12 @@ interface Use {
   left: number;
   at: number;
   streams: number;
+  /** Bodies with files that are being read. */
+  bodies: number;
 }
 
+/** A body with files is held in memory, in several copies, while it is read. */
+const LARGE_BODIES = 4;
 const CALLERS_REMEMBERED = 10_000;
 
 /** How much of the server each caller uses. */
@@ -33,20 +37,28 @@ export class CallerLimits {
 
   /** Counts a stream until the returned function is called. Throws 429. */
   stream(who: Who): () => void {
+    return this.#hold(who, "streams", this.#limits.streams);
+  }
+
+  /** Counts a large body until the returned function is called. Throws 429. */
+  largeBody(who: Who): () => void {
+    return this.#hold(who, "bodies", LARGE_BODIES);
+  }
+
+  #hold(who: Who, what: "streams" | "bodies", most: number): () => void {
     const use = this.#use(who, Date.now());
-    if (use.streams >= this.#limits.streams)
-      throw tooMany("streams", `This caller has ${use.streams} open streams. Close one of them first.`);
-    use.streams += 1;
+    if (use[what] >= most) throw tooMany(what, `This caller has ${use[what]} open ${what}. End one of them first.`);
+    use[what] += 1;
     let isOpen = true;
     return () => {
-      if (isOpen) use.streams -= 1;
+      if (isOpen) use[what] -= 1;
       isOpen = false;
     };
   }
 
   #use(who: Who, now: number): Use {
     const key = callerKey(who);
-    const use = this.#uses.get(key) ?? { left: 2 * this.#limits.requestsPerSecond, at: now, streams: 0 };
+    const use = this.#uses.get(key) ?? { left: 2 * this.#limits.requestsPerSecond, at: now, streams: 0, bodies: 0 };
     // The least recently seen are forgotten first.
     this.#uses.delete(key);
     this.#uses.set(key, use);
@@ -55,9 +67,9 @@ export class CallerLimits {
   }
 
   #forgetIdle(): void {
-    for (const [key, { streams }] of this.#uses) {
+    for (const [key, { streams, bodies }] of this.#uses) {
       if (this.#uses.size <= CALLERS_REMEMBERED) return;
-      if (streams === 0) this.#uses.delete(key);
+      if (streams + bodies === 0) this.#uses.delete(key);
     }
   }
 }

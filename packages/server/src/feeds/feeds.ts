@@ -6,6 +6,12 @@ import { encodeText } from "./frames.ts";
 import { ListStream } from "./list-stream.ts";
 import type { Watcher } from "./watcher.ts";
 
+/** A stream that needs comments while it is silent, and that ends with the server. */
+interface EndingStream {
+  beat(): void;
+  end(): void;
+}
+
 interface FeedsPorts {
   harness: Harness;
   metrics: Metrics;
@@ -22,7 +28,7 @@ export class Feeds {
   readonly #harness: Harness;
   readonly #metrics: Metrics;
   readonly #feeds = new Map<string, OpenFeed>();
-  readonly #lists = new Set<ListStream>();
+  readonly #streams = new Set<EndingStream>();
   readonly #heartbeat: NodeJS.Timeout;
   #isClosed = false;
 
@@ -57,13 +63,19 @@ export class Feeds {
     this.#refuseClosed();
     const changes = await this.#harness.followThreads({ resourceId });
     const leave = () => {
-      this.#lists.delete(list);
+      this.#streams.delete(list);
       left();
     };
     const list = new ListStream({ changes, metrics: this.#metrics, left: leave });
-    this.#lists.add(list);
-    if (this.#isClosed) list.end();
+    this.join(list);
     return list;
+  }
+
+  /** Ends the stream when the server closes. Returns a function that forgets it. */
+  join(stream: EndingStream): () => void {
+    this.#streams.add(stream);
+    if (this.#isClosed) stream.end();
+    return () => this.#streams.delete(stream);
   }
 
   /** Adds the changes of the threads of a resource to a stream. Settles when `signal` is aborted or the changes end. */
@@ -87,7 +99,7 @@ export class Feeds {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
-    for (const list of this.#lists) list.end();
+    for (const stream of this.#streams) stream.end();
     const open = [...this.#feeds.values()];
     this.#feeds.clear();
     await Promise.allSettled(open.map(async ({ feed }) => (await feed).close()));
@@ -111,6 +123,6 @@ export class Feeds {
 
   #beat(): void {
     for (const { feed } of this.#feeds.values()) feed.then((one) => one.beat()).catch(() => undefined);
-    for (const list of this.#lists) list.beat();
+    for (const stream of this.#streams) stream.beat();
   }
 }

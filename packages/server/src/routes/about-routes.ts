@@ -25,8 +25,8 @@ GET /v1/openapi.json describes its routes. They need a token: "Authorization: Be
 docs/serving.md of Cinch says more.
 `;
 
-/** The routes about the server itself. `table`: all routes, for the document. */
-export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => [
+/** The routes about the server itself. */
+export const aboutRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/",
@@ -62,6 +62,6 @@ export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => 
     path: "/v1/openapi.json",
     may: "read",
     summary: "This table as an OpenAPI document.",
-    handle: () => openApiOf(table()),
+    handle: ({ parts }) => openApiOf(parts.routes),
   },
 ];

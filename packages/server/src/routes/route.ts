@@ -8,6 +8,10 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { RequestRecord } from "../observe/request-record.ts";
 import type { Seats } from "../seats.ts";
 
+/** Other people's protocols that a server can speak. */
+export const ADAPTERS = ["ai-sdk", "ag-ui"] as const;
+export type AdapterName = (typeof ADAPTERS)[number];
+
 /** The methods of a session that a route can stand for. */
 export type SessionMethod = Exclude<keyof Session, "resourceId" | "by">;
 
@@ -24,6 +28,8 @@ export interface ServerParts {
   /** The ids of models that a caller can switch to, as the program lists them. */
   models: readonly string[];
   mayAnswer: MayAnswer | undefined;
+  /** The routes that this server has. */
+  routes: readonly Route[];
   metrics: Metrics;
   isDraining(): boolean;
 }
@@ -60,6 +66,10 @@ export interface Route {
   waits?: boolean;
   /** The body may be a form with files. */
   takesFiles?: boolean;
+  /** The body is JSON with files in it, or with a whole conversation. */
+  hasLargeBody?: boolean;
+  /** The route is there only if the server has this adapter. */
+  adapter?: AdapterName;
   handle(call: RouteCall): unknown;
 }
 

@@ -19,6 +19,8 @@ const BODIES: Record<string, Record<string, unknown>> = {
   setState: { colour: "blue" },
   renameThread: { title: "x" },
   rewind: { toSeq: 1 },
+  chat: { messages: [{ id: "m", role: "user", parts: [{ type: "text", text: "x" }] }] },
+  agui: { runId: "r", messages: [{ id: "m", role: "user", content: "x" }] },
 };
 const QUERIES: Record<string, string> = { resultOf: "inputId=x", settled: "wait=0" };
 
@@ -31,11 +33,18 @@ export function examplePath(route: Route, threadId: string): string {
   return query === undefined ? path : `${path}?${query}`;
 }
 
+/** The routes of other protocols have the thread in the body. */
+const THREAD_FIELDS: Record<string, string> = { chat: "id", agui: "threadId" };
+
 /** A body that the route accepts. */
-export const exampleBody = (route: Route): Record<string, unknown> => BODIES[nameOf(route)] ?? {};
+export function exampleBody(route: Route, threadId = "a-thread"): Record<string, unknown> {
+  const field = THREAD_FIELDS[nameOf(route)];
+  const body = BODIES[nameOf(route)] ?? {};
+  return field === undefined ? body : { [field]: threadId, ...body };
+}
 
 /** Sends a request that the route accepts. */
 export const sendExample = (as: Remote, route: Route, threadId: string): Promise<Answer> =>
   route.method === "POST"
-    ? as.post(examplePath(route, threadId), exampleBody(route))
+    ? as.post(examplePath(route, threadId), exampleBody(route, threadId))
     : as.send(route.method, examplePath(route, threadId));

@@ -125,7 +125,7 @@ test("an upgrade is ignored, so no connection leaves the checks of requests", as
 });
 
 test("a connection that sends nothing, or not all of a request, is cut, whether it would be accepted or not", async () => {
-  await using at = await serving({ model: model(), limits: { requestMs: 300 } });
+  await using at = await serving({ model: model(), limits: { requestMs: 1_000 } });
   const started = {
     nothing: "",
     "empty lines": "\r\n\r\n",
@@ -152,7 +152,7 @@ test("a connection that sends nothing, or not all of a request, is cut, whether 
 });
 
 test("a body that trickles in is cut when its time is over, however regularly it comes", async () => {
-  await using at = await serving({ model: model(), limits: { requestMs: 300 } });
+  await using at = await serving({ model: model(), limits: { requestMs: 1_000 } });
   const slow = new ReadableStream({
     pull: async (controller) => {
       await new Promise((resolve) => setTimeout(resolve, 20));

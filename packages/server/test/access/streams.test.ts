@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { say, script } from "@cinch/testkit";
 import { authenticate, errorOf, serving } from "../serving.ts";
 import { Watching } from "../feeds/watching.ts";
 
+const JSON_TYPE = "application/json";
 const headers = { authorization: "Bearer ann-token" };
 const serve = (limits = {}) => serving({ model: script(say("hi")), authenticate, limits });
 
@@ -45,6 +47,38 @@ test("a poll counts as a stream as long as its caller waits, and no longer", asy
   assert.equal(await poll, "left");
   const watching = await whenAccepted(() => Watching.open(events, { headers }));
   watching.close();
+});
+
+test("a caller sends four large bodies at a time, and small ones and those of others beside them", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate, limits: { bodyBytes: 1_000 } });
+  const { id } = await at.at.as("ann-token").thread();
+  const { id: hers } = await at.at.as("cat-token").thread();
+  const form = (content: string) =>
+    `--limit\r\nContent-Disposition: form-data; name="body"\r\n\r\n{"content":"${content}"}\r\n--limit--\r\n`;
+  const type = "multipart/form-data; boundary=limit";
+  const large = "x".repeat(2_000);
+  const send = async (token: string, thread: string, content = large) => {
+    const as = at.at.as(token).with({ "content-type": type });
+    return (await as.send("POST", `/v1/threads/${thread}/steer`, form(content))).status;
+  };
+  const begun = (path: string, contentType: string) => {
+    const socket = connect(at.port, "127.0.0.1");
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      "Host: localhost",
+      "Authorization: Bearer ann-token",
+      `Content-Type: ${contentType}`,
+    ];
+    socket.write(`${head.join("\r\n")}\r\nContent-Length: 1000000\r\n\r\n`);
+    return socket;
+  };
+  const steer = `/v1/threads/${id}/steer`;
+  const slow = [begun(steer, type), begun(steer, type), begun("/v1/chat", JSON_TYPE), begun("/v1/agui", JSON_TYPE)];
+  while ((await send("ann-token", id)) !== 429) await delay(10);
+  assert.equal(await send("cat-token", hers), 200);
+  assert.equal(await send("ann-token", id, "small"), 200);
+  for (const socket of slow) socket.destroy();
+  while ((await send("ann-token", id)) !== 200) await delay(10);
 });
 
 async function whenAccepted<T>(open: () => Promise<T>): Promise<T> {

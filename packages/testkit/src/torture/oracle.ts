@@ -30,11 +30,15 @@ const lines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
 
 export function inspectStore(folder: string): Inspection {
+  return inspectionOf(folder, existsSync(`${folder}/cinch.db`) ? readRows(`${folder}/cinch.db`) : []);
+}
+
+/** `rows`: all events in the store, those that a rewind has reverted among them, by journal and `seq`. */
+export function inspectionOf(folder: string, rows: JournalRow[]): Inspection {
   const runs = lines(`${folder}/ledger`).map((line) => {
     const [tool = "", key = "", ...what] = line.split(" ");
     return { tool, key, what: what.join(" ") };
   });
-  const rows = existsSync(`${folder}/cinch.db`) ? readRows(`${folder}/cinch.db`) : [];
   const ended = rows.flatMap(({ journal, seq, event }) => {
     if (event.type !== "tool_end" || event.unknown) return [];
     const start = rows.findLast(
@@ -142,9 +146,11 @@ function integrity(path: string): string[] {
 }
 
 /** What must hold at the end of the scenario, however often it crashed. */
-export async function problemsAtEnd(folder: string): Promise<string[]> {
-  const slow = lines(`${folder}/settled`).filter((ms) => Number(ms) > 5_000);
-  const store = sqliteStore({ path: `${folder}/cinch.db` });
+export async function problemsAtEnd(
+  folder: string,
+  { store = sqliteStore({ path: `${folder}/cinch.db` }), settleMs }: { store?: Store; settleMs: number },
+): Promise<string[]> {
+  const slow = lines(`${folder}/settled`).filter((ms) => Number(ms) > settleMs);
   await store.open();
   try {
     const threads = await store.threads();
@@ -153,7 +159,12 @@ export async function problemsAtEnd(folder: string): Promise<string[]> {
     const topLevel = (await store.threads({ topLevel: true })).length;
     const isComplete = topLevel === 2 && threads.length === topLevel + CHILDREN;
     const count = isComplete ? [] : [`${topLevel} threads and ${threads.length - topLevel} of subagents`];
-    return [...unfinished, ...count, ...slow.map((ms) => `not settled within 5 s: ${ms} ms`), ...perThread.flat()];
+    return [
+      ...unfinished,
+      ...count,
+      ...slow.map((ms) => `not settled within ${settleMs} ms: ${ms} ms`),
+      ...perThread.flat(),
+    ];
   } finally {
     await store.close();
   }

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { durableTypes } from "@cinch/core/journal";
-import type { DurableType } from "@cinch/core";
+import type { DurableType, Store } from "@cinch/core";
 import { positions } from "./crash-point.ts";
-import { inspectStore, problemsAfterCrash, problemsAtEnd, type Inspection } from "./oracle.ts";
+import type { JournalRow } from "./control-oracle.ts";
+import { inspectionOf, inspectStore, problemsAfterCrash, problemsAtEnd, type Inspection } from "./oracle.ts";
 
 /** All events of the map at all positions, as `EVENT:POSITION[:N]`. A new durable event joins the list automatically. */
 export function crashPoints(): string[] {
@@ -51,37 +52,59 @@ export interface Verdict {
   problems: string[];
 }
 
-const CHILD = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
-const LIMIT_MS = 30_000;
+/** A store that is tortured instead of the one in `FOLDER/cinch.db`. */
+export interface TorturedStore {
+  /** All events, those that a rewind has reverted among them, by journal and `seq`. */
+  rows(folder: string): Promise<JournalRow[]>;
+  /** Not open yet. */
+  store(folder: string): Store;
+  dispose(folder: string): Promise<void>;
+}
 
-/**
- * Kills a process at each of these points in turn, then lets the next one run to the end. The oracle checks the store each time. `child`
- * is the program that is killed, for example a bundle of it, which starts faster.
- */
-export async function torture(points: string[], { child = CHILD }: { child?: string } = {}): Promise<Verdict> {
+interface TortureOptions {
+  /** The program that is killed, for example a bundle of it, which starts faster. It gets the folder, and `half` to skip a half. */
+  child?: string;
+  of?: TorturedStore;
+  /** How long a process may take to play the scenario; default 30 s. */
+  endMs?: number;
+  /** How long it may take to continue a turn whose driver died; default 5 s. */
+  settleMs?: number;
+}
+
+const CHILD = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
+
+/** Kills a process at each of these points in turn, then lets the next one run to the end. The oracle checks the store each time. */
+export async function torture(points: string[], options: TortureOptions = {}): Promise<Verdict> {
+  const { child = CHILD, of, endMs = 30_000, settleMs = 5_000 } = options;
   const folder = mkdtempSync(join(tmpdir(), "cinch-torture-"));
   const problems: string[] = [];
   const half = points.some(needsControl) ? [] : ["half"];
-  const run = (crashAt?: string) => runChild([child, folder, ...half], crashAt);
+  const inspect = async () => (of ? inspectionOf(folder, await of.rows(folder)) : inspectStore(folder));
+  const run = (crashAt?: string) => runChild([child, folder, ...half], { crashAt, endMs });
   try {
     let before: Inspection | undefined;
     for (const point of points) {
       const { signal, output } = await run(point);
       if (signal !== "SIGKILL") problems.push(`${point} was not reached (${signal ?? "ended"}) ${output}`);
-      const now = inspectStore(folder);
+      const now = await inspect();
       problems.push(...problemsAfterCrash(folder, now, before));
       before = now;
     }
     const { signal, output } = await run();
     if (signal || output) problems.push(`the last process ended with ${signal ?? "an error"}: ${output}`);
-    problems.push(...problemsAfterCrash(folder, inspectStore(folder), before), ...(await problemsAtEnd(folder)));
+    problems.push(...problemsAfterCrash(folder, await inspect(), before));
+    problems.push(...(await problemsAtEnd(folder, { store: of?.store(folder), settleMs })));
     return { points, problems };
   } finally {
+    await of?.dispose(folder);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function runChild(args: string[], crashAt?: string): Promise<{ signal: string | null; output: string }> {
+function runChild(
+  args: string[],
+  { crashAt, endMs }: { crashAt: string | undefined; endMs: number },
+): Promise<{ signal: string | null; output: string }> {
   const { CRASH_AT: _, ...env } = process.env;
   const options = {
     env: crashAt ? { ...env, CRASH_AT: crashAt } : env,
@@ -94,7 +117,7 @@ function runChild(args: string[], crashAt?: string): Promise<{ signal: string | 
   );
   let output = "";
   running.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const timer = setTimeout(() => running.kill("SIGTERM"), LIMIT_MS);
+  const timer = setTimeout(() => running.kill("SIGTERM"), endMs);
   return new Promise((resolve) => {
     running.on("close", (_code, signal) => {
       clearTimeout(timer);
@@ -106,13 +129,17 @@ function runChild(args: string[], crashAt?: string): Promise<{ signal: string | 
 /** Runs `torture` for each list of points, `cores` of them at a time. */
 export async function tortureAll(
   lists: string[][],
-  { cores = 2, child, onVerdict }: { cores?: number; child?: string; onVerdict?: (verdict: Verdict) => void } = {},
+  {
+    cores = 2,
+    onVerdict,
+    ...options
+  }: TortureOptions & { cores?: number; onVerdict?: (verdict: Verdict) => void } = {},
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   const queue = [...lists];
   const worker = async () => {
     for (let points = queue.shift(); points; points = queue.shift()) {
-      const verdict = await torture(points, { child });
+      const verdict = await torture(points, options);
       verdicts.push(verdict);
       onVerdict?.(verdict);
     }

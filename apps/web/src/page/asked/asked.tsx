@@ -1,9 +1,9 @@
 import type { PendingSuspension } from "@cinch/core";
 import type { VNode } from "preact";
 import { useField } from "../page-context.ts";
-import { Approval } from "./approval.tsx";
-import { Plan } from "./plan.tsx";
-import { Question } from "./question.tsx";
+import { ApprovalForm } from "./approval-form.tsx";
+import { PlanForm } from "./plan-form.tsx";
+import { QuestionForm } from "./question-form.tsx";
 
 /** What the thread and its subagents ask the user, the oldest first. It appears above the composer and never takes the focus. */
 export function Asked(): VNode | null {
@@ -19,7 +19,7 @@ export function Asked(): VNode | null {
     <section class="asked" id="asked" tabIndex={-1} aria-label="Waits for you">
       {asked.length > 1 && <p class="more">{asked.length - 1} more after this</p>}
       {first.path.length > 0 && <p class="path">{first.path.join(" › ")} asks</p>}
-      {"digest" in first ? <Approval key={key} approval={first} /> : <Suspension key={key} suspension={first} />}
+      {"digest" in first ? <ApprovalForm key={key} approval={first} /> : <Suspension key={key} suspension={first} />}
     </section>
   );
 }
@@ -27,8 +27,8 @@ export function Asked(): VNode | null {
 function Suspension({ suspension }: { suspension: PendingSuspension }): VNode {
   switch (suspension.toolName) {
     case "submit_plan":
-      return <Plan suspension={suspension} />;
+      return <PlanForm suspension={suspension} />;
     default:
-      return <Question suspension={suspension} />;
+      return <QuestionForm suspension={suspension} />;
   }
 }

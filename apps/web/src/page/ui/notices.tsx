@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 
-export interface Notice {
+export interface PageNotice {
   id: number;
   text: string;
   isError: boolean;
@@ -8,7 +8,13 @@ export interface Notice {
 }
 
 /** What the page says in passing. Errors stay until they are closed. */
-export const Notices = ({ notices, onClose }: { notices: readonly Notice[]; onClose: (id: number) => void }): VNode => (
+export const Notices = ({
+  notices,
+  onClose,
+}: {
+  notices: readonly PageNotice[];
+  onClose: (id: number) => void;
+}): VNode => (
   <div class="notices">
     {notices.map(({ id, text, isError, action }) => (
       <div key={id} class={isError ? "notice error" : "notice"} role={isError ? "alert" : "status"}>

@@ -12,7 +12,7 @@ const QUESTIONS: Partial<Record<PendingApproval["category"], string>> = {
 };
 
 /** Shows exactly what will run: all of it, with characters that can't be seen as their code points. */
-export function Approval({ approval }: { approval: PendingApproval }): VNode {
+export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode {
   const { toolName, category, decisions, suggestion, skill } = approval;
   const seat = useSeat();
   const { info } = usePage();

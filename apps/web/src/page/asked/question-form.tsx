@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useCommand, useSeat } from "../page-context.ts";
 
 /** A question of the agent, with options if it has some. Tools of the user's own show what they ask as JSON. */
-export function Question({ suspension }: { suspension: PendingSuspension }): VNode {
+export function QuestionForm({ suspension }: { suspension: PendingSuspension }): VNode {
   const { toolCallId, threadId, seq, toolName, suspendPayload } = suspension;
   const { question, options, multiple } = questionIn(suspendPayload);
   const seat = useSeat();

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useCommand, usePage, useSeat } from "../page-context.ts";
 import { Markdown } from "../text/markdown.tsx";
 
-export function Plan({ suspension }: { suspension: PendingSuspension }): VNode {
+export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNode {
   const { title, plan } = suspension.suspendPayload as SubmitPlanPayload;
   const { toolCallId, threadId, seq } = suspension;
   const seat = useSeat();

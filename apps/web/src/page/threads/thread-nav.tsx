@@ -14,7 +14,7 @@ interface Props {
 }
 
 /** The threads of the user: what runs, what waits, and what was said, by search. */
-export function ThreadList({ current, hidden, onDelete }: Props): VNode {
+export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
   const { client, open } = usePage();
   const run = useCommand();
   const [query, setQuery] = useState("");

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connect } from "@cinch/client";
+import type { ThreadListChange } from "@cinch/core";
+import { createServer } from "@cinch/server";
+import { say, script } from "@cinch/testkit";
+import { serving } from "../../server/test/serving.ts";
+import { faulty } from "./faults.ts";
+
+const nextOf = async (changes: AsyncIterator<ThreadListChange>): Promise<string> => {
+  const { value } = (await changes.next()) as IteratorYieldResult<ThreadListChange>;
+  return `${value.kind} ${"thread" in value ? value.thread.id : value.threadId}`;
+};
+
+test("all readers of the list share one stream, which ends with the last of them", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const { fetch, seen } = faulty(({ pass }) => pass());
+  const client = connect({ url: at.url, fetch });
+  const readers = await Promise.all([client.followThreads(), client.followThreads()]);
+  await at.harness.createThread({ id: "a" });
+  assert.deepEqual(await Promise.all(readers.map(nextOf)), ["created a", "created a"]);
+  assert.equal(seen.filter((request) => request === "GET events").length, 1);
+  await Promise.all(readers.map((reader) => reader.return?.()));
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const again = await client.followThreads();
+  assert.equal(seen.filter((request) => request === "GET events").length, 2);
+  const waiting = again.next();
+  await client.close();
+  assert.equal((await waiting).done, true);
+});
+
+test("what happened to the list while the server was away is known after a reconnect", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const client = connect({ url: at.url });
+  for (const id of ["gone", "kept"]) await at.harness.createThread({ id });
+  const changes = await client.followThreads();
+  await at.server.close({ drainMs: 0 });
+  await at.harness.deleteThread({ threadId: "gone" });
+  await at.harness.createThread({ id: "new" });
+  const again = createServer({ harness: at.harness });
+  await again.listen({ port: at.port });
+  const got = [await nextOf(changes), await nextOf(changes), await nextOf(changes)];
+  assert.deepEqual(got.toSorted(), ["changed kept", "changed new", "deleted gone"]);
+  await client.close();
+  await again.close({ drainMs: 100 });
+});

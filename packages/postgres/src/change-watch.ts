@@ -1,0 +1,93 @@
+import type { ThreadChanges } from "@cinch/core/store";
+import type { Database } from "./database.ts";
+import { DirectConnection } from "./direct-connection.ts";
+import { FollowBarrier } from "./follow-barrier.ts";
+import { ListFollowers } from "./list-followers.ts";
+import { noticeKey, type ChangeNotice } from "./change-notice.ts";
+import { ThreadFollowers } from "./thread-followers.ts";
+
+/** How often changes are asked for: a notice may be lost, and without notices this is all there is. */
+const POLL_MS = 1_000;
+const POLL_WITHOUT_NOTICES_MS = 50;
+
+/** Followers of threads and lists: what this process changes is sent to the others, and what they change comes back to its followers. */
+export class ChangeWatch {
+  readonly #threads: ThreadFollowers;
+  readonly #lists: ListFollowers;
+  readonly #direct: DirectConnection;
+  readonly #barrier: FollowBarrier;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(database: Database, { directUrl, holder }: { directUrl: string; holder: number }) {
+    this.#barrier = FollowBarrier.of(`${database.place} ${database.schema}`);
+    this.#threads = new ThreadFollowers(database, { holder, barrier: this.#barrier });
+    this.#lists = new ListFollowers(database, this.#barrier);
+    const received = (notices: readonly ChangeNotice[]) => {
+      for (const notice of notices) {
+        this.#threads.received(notice);
+        this.#lists.received(notice);
+      }
+    };
+    const handlers = { received, connected: () => this.#poll() };
+    this.#direct = new DirectConnection(directUrl, { database, holder, handlers });
+  }
+
+  open(): Promise<void> {
+    return this.#direct.open();
+  }
+
+  follow(threadId: string, changed: (seq?: number) => void): () => void {
+    const stop = this.#threads.follow(threadId, changed);
+    this.#schedule();
+    return stop;
+  }
+
+  followThreads(resourceId: string): ThreadChanges {
+    const changes = this.#lists.follow(resourceId);
+    this.#schedule();
+    return changes;
+  }
+
+  /** Operations wait for it: see `FollowBarrier`. */
+  passed(): Promise<unknown> | undefined {
+    return this.#barrier.passed();
+  }
+
+  /** This process has changed a thread. With `seq`, the only change is that the journal now ends there. */
+  changed(threadId: string, seq?: number): void {
+    const key = noticeKey(threadId);
+    this.#direct.send(seq === undefined ? { kind: "changed", key } : { kind: "appended", key, seq });
+    // The caller gets its result first.
+    setImmediate(() => !this.#isStopped && this.#threads.notify(threadId, seq));
+  }
+
+  /** This process has changed what lists show of a thread. */
+  listed(no: number): void {
+    const notice: ChangeNotice = { kind: "listed", no };
+    this.#direct.send(notice);
+    this.#lists.received(notice);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#lists.end();
+    await this.#direct.close();
+  }
+
+  #schedule(): void {
+    if (this.#timer || this.#isStopped || !(this.#threads.isFollowed || this.#lists.isFollowed)) return;
+    this.#timer = setTimeout(() => this.#poll(), this.#direct.hears ? POLL_MS : POLL_WITHOUT_NOTICES_MS).unref();
+  }
+
+  #poll(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // Neither rejects.
+    Promise.all([this.#threads.poll(), this.#lists.poll()]).then(
+      () => this.#schedule(),
+      () => this.#schedule(),
+    );
+  }
+}

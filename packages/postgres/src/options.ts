@@ -1,0 +1,32 @@
+import { checkKeys, CinchError } from "@cinch/core";
+
+export interface PostgresOptions {
+  /** Where the database is: `postgres://user:password@host:5432/database`. It may lead to a pooler. */
+  url: string;
+  /** Leads to the server past a pooler, for the one connection that receives notices and shows that the process lives. Default: `url`. */
+  directUrl?: string;
+  /** The schema that has the tables. It is created if it does not exist. Default "cinch". */
+  schema?: string;
+}
+
+const KEYS = ["url", "directUrl", "schema"];
+/** A longer name would be cut by the server. */
+const MAX_SCHEMA_CHARS = 63;
+
+/** Throws `INVALID_CONFIG`. */
+export function withDefaultSchema(options: PostgresOptions): Required<PostgresOptions> {
+  if (typeof options === "string") throw wrong("takes an object: postgresStore({ url }).");
+  checkKeys("postgresStore", options, KEYS);
+  const { url, directUrl = url, schema = "cinch" } = options;
+  for (const [name, value] of Object.entries({ url, directUrl }))
+    if (typeof value !== "string" || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value))
+      throw wrong(`needs a URL as ${name}, such as "postgres://user:password@localhost:5432/database".`);
+  if (typeof schema !== "string" || !isSchemaName(schema))
+    throw wrong(`takes as schema up to ${MAX_SCHEMA_CHARS} letters, digits, "_" and "-", not beginning with "pg_".`);
+  return { url, directUrl, schema };
+}
+
+const isSchemaName = (name: string): boolean =>
+  /^[A-Za-z0-9_-]+$/.test(name) && !name.startsWith("pg_") && name.length <= MAX_SCHEMA_CHARS;
+
+const wrong = (what: string): CinchError => new CinchError("INVALID_CONFIG", `postgresStore ${what}`);

@@ -1,0 +1,127 @@
+import { eventText, offloadedBlob } from "@cinch/core/store";
+import type { Database } from "./database.ts";
+import { escapeText } from "./escaped-text.ts";
+import { wordParts } from "./search-words.ts";
+
+interface DirtyJournal extends Record<string, unknown> {
+  journal: number;
+  from_seq: number;
+  last: number;
+}
+
+interface Words {
+  seq: number;
+  part: number;
+  parts: number;
+  at: number;
+  words: string[];
+}
+
+const JOURNALS_AT_ONCE = 100;
+const EVENTS_AT_ONCE = 500;
+/** How long after the last append the index is updated, and after how long in any case. */
+const QUIET_MS = 300;
+const MAX_WAIT_MS = 5_000;
+
+/**
+ * The search index lags behind the journals: an append only marks its journal as dirty. The process that appended indexes it a little later,
+ * and a search indexes all that is left before it begins. Several processes may do so at once, and a mark survives a crash.
+ */
+export class SearchIndexer {
+  readonly #database: Database;
+  #timer: NodeJS.Timeout | undefined;
+  #since = Infinity;
+  #working: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** An append has marked a journal. */
+  appended(): void {
+    if (this.#isStopped) return;
+    const now = performance.now();
+    this.#since = Math.min(this.#since, now);
+    if (this.#timer && now - this.#since > MAX_WAIT_MS - QUIET_MS) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#inBackground(), QUIET_MS).unref();
+  }
+
+  #inBackground(): void {
+    this.#timer = undefined;
+    this.#since = Infinity;
+    // A failure is reported by the next search, which indexes what is left.
+    this.#working ??= this.catchUp()
+      .catch(() => undefined)
+      .finally(() => (this.#working = undefined));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#working;
+  }
+
+  /** Indexes all events that were appended before the call. */
+  async catchUp(): Promise<void> {
+    for (let done = 0; ;) {
+      const journals = await this.#database.read<DirtyJournal>(
+        `SELECT d.journal, d.from_seq, h.last_seq AS last FROM cinch.dirty d JOIN cinch.heads h ON h.thread = d.journal
+         WHERE d.journal > $1 ORDER BY d.journal LIMIT ${JOURNALS_AT_ONCE}`,
+        [done],
+      );
+      for (const journal of journals) await this.#index(journal);
+      if (journals.length < JOURNALS_AT_ONCE) return;
+      done = journals.at(-1)!.journal;
+    }
+  }
+
+  async #index({ journal, from_seq: first, last }: DirtyJournal): Promise<void> {
+    for (let from: number | null = first; from !== null && from <= last;) {
+      const to: number = Math.min(from + EVENTS_AT_ONCE - 1, last);
+      const rows = await this.#database.read<{ seq: number; body: string }>(
+        `SELECT seq, body FROM cinch.events WHERE journal = $1 AND seq BETWEEN $2 AND $3
+           AND body ~ '^{"type":"(message_end|tool_end|context_offloaded)"' ORDER BY seq`,
+        [journal, from, to],
+      );
+      const found: Words[] = [];
+      for (const row of rows) found.push(...(await this.#wordsOf(row)));
+      from = await this.#store({ journal, from, to, found });
+    }
+  }
+
+  /** Returns the first event that is not indexed then. */
+  async #store({
+    journal,
+    from,
+    to,
+    found,
+  }: {
+    journal: number;
+    from: number;
+    to: number;
+    found: Words[];
+  }): Promise<number | null> {
+    const [row] = await this.#database.write<{ next: number | null }>(
+      "SELECT cinch.index_words($1, $2, $3, $4) AS next",
+      [journal, from, to, JSON.stringify(found)],
+    );
+    return row!.next;
+  }
+
+  async #wordsOf({ seq, body }: { seq: number; body: string }): Promise<Words[]> {
+    const event = JSON.parse(body) as { type: string; at: number };
+    const parts = await wordParts(await this.#textOf(event));
+    return parts.map((words, part) => ({ seq, part, parts: parts.length, at: event.at, words }));
+  }
+
+  async #textOf(event: { type: string }): Promise<string> {
+    const hash = offloadedBlob(event);
+    if (hash === undefined) return eventText(event);
+    const rows = await this.#database.read<{ bytes: Buffer }>("SELECT bytes FROM cinch.blobs WHERE hash = $1", [
+      escapeText(hash),
+    ]);
+    return new TextDecoder().decode(rows[0]?.bytes);
+  }
+}

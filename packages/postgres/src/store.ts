@@ -1,0 +1,304 @@
+import {
+  CinchError,
+  type DurableEvent,
+  type EventQuery,
+  type FoundEvent,
+  type Store,
+  type ThreadQuery,
+  type ThreadRecord,
+} from "@cinch/core";
+import {
+  threadNotFound,
+  type AppendOptions,
+  type AppendResult,
+  type DraftPiece,
+  type Lease,
+  type SavedFold,
+  type StampedEvent,
+  type ThreadChanges,
+} from "@cinch/core/store";
+import { AppendLanes, type AppendOutcome } from "./append-lanes.ts";
+import { appendOpOf, newNonce } from "./append-op.ts";
+import { ChangeWatch } from "./change-watch.ts";
+import { Database, closedStore } from "./database.ts";
+import { unescapeText, escapeText } from "./escaped-text.ts";
+import { EventFinder } from "./event-finder.ts";
+import { LeaseHolder } from "./lease-holder.ts";
+import { JournalReader } from "./journal-reader.ts";
+import { withDefaultSchema, type PostgresOptions } from "./options.ts";
+import { prepareSchema } from "./schema.ts";
+import { SearchIndexer } from "./search-indexer.ts";
+import { ThreadListing } from "./thread-listing.ts";
+
+/** Threads in a PostgreSQL database. Processes on any number of machines may have it open. */
+export function postgresStore(options: PostgresOptions): Store {
+  return new PostgresStore(options);
+}
+
+interface Opened {
+  database: Database;
+  holder: LeaseHolder;
+  lanes: AppendLanes;
+  watch: ChangeWatch;
+  reader: JournalReader;
+  list: ThreadListing;
+  finder: EventFinder;
+  indexer: SearchIndexer;
+}
+
+interface LeaseRow extends Record<string, unknown> {
+  epoch: number;
+  holder: number | null;
+  beat: number | null;
+}
+
+class PostgresStore implements Store {
+  readonly #options: Required<PostgresOptions>;
+  /** By thread, the last piece of its draft that is being saved. */
+  readonly #drafts = new Map<string, Promise<unknown>>();
+  #nextDraft = 1;
+  #opened: Opened | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: PostgresOptions) {
+    this.#options = withDefaultSchema(options);
+  }
+
+  async open(): Promise<void> {
+    if (this.#opened) throw new CinchError("INVALID_INPUT", "The store is already open. Use it, or close it first.");
+    const database = new Database(this.#options);
+    try {
+      await prepareSchema(database);
+      this.#opened = await openOn(database, this.#options.directUrl);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    if (opened) this.#closing = closeAll(opened);
+    await this.#closing;
+  }
+
+  async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
+    const opened = this.#assertOpen();
+    const { lanes, watch, holder, indexer } = opened;
+    const op = appendOpOf(threadId, events, options);
+    const blobs = (options.blobs ?? []).map(({ hash, bytes }) => ({ hash, bytes: bytes.slice() }));
+    // A piece of the draft that is saved late would belong to no message.
+    if (op.ends_draft) await this.#drafts.get(threadId);
+    await watch.passed();
+    const isTaking = options.take !== undefined && holder.takes(threadId);
+    const outcome = await lanes.append(op, blobs).catch((error: unknown) => {
+      if (isTaking) holder.released(threadId);
+      throw error;
+    });
+    const isHeld = outcome.kind === "appended" ? !options.release : outcome.kind === "newer" && !isTaking;
+    if (!isHeld && !(outcome.kind === "refused" && outcome.holder === holder.no)) holder.released(threadId);
+    if (outcome.kind === "appended") {
+      if (op.searched) indexer.appended();
+      if (outcome.listed) watch.listed(outcome.no);
+      watch.changed(threadId, outcome.seq);
+    }
+    return resultOf(opened, { threadId, outcome, afterSeq: options.afterSeq });
+  }
+
+  async read(threadId: string, range?: Parameters<Store["read"]>[1]): Promise<DurableEvent[]> {
+    const { reader, watch } = this.#assertOpen();
+    await watch.passed();
+    return reader.events(threadId, range);
+  }
+
+  async findInput(threadId: string, inputId: string, options?: { all?: boolean }): Promise<number | undefined> {
+    return this.#assertOpen().reader.input(threadId, inputId, options);
+  }
+
+  async findBlob(threadId: string, hash: string): Promise<number[]> {
+    return this.#assertOpen().reader.eventsWithBlob(threadId, hash);
+  }
+
+  async findEvents(query: EventQuery): Promise<FoundEvent[]> {
+    const { indexer, finder } = this.#assertOpen();
+    await indexer.catchUp();
+    return finder.find(query);
+  }
+
+  async thread(threadId: string): Promise<ThreadRecord | undefined> {
+    return this.#assertOpen().list.thread(threadId);
+  }
+
+  async threads(query: ThreadQuery = {}): Promise<ThreadRecord[]> {
+    const { indexer, list, watch } = this.#assertOpen();
+    await watch.passed();
+    if (query.query?.trim()) await indexer.catchUp();
+    return list.threads(query);
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    const { database, holder, watch } = this.#assertOpen();
+    await watch.passed();
+    const nonce = newNonce();
+    let isRetry = false;
+    const text = "SELECT cinch.delete_thread($1, $2, $3) AS family";
+    const remove = async () => {
+      const values = [escapeText(threadId), nonce, isRetry];
+      isRetry = true;
+      return database.once<{ family: [no: number, id: string][] | null }>("write", { text, values });
+    };
+    const [row] = await database.repeat(remove);
+    if (!row?.family) throw threadNotFound(threadId);
+    for (const [no, encoded] of row.family) {
+      const id = unescapeText(encoded);
+      holder.released(id);
+      watch.listed(no);
+      watch.changed(id);
+    }
+  }
+
+  async lease(threadId: string): Promise<Lease> {
+    const lease = await this.#lease(threadId);
+    if (!lease) throw threadNotFound(threadId);
+    return this.#assertOpen().holder.statusOf(lease);
+  }
+
+  async holds(threadId: string, epoch: number): Promise<boolean> {
+    const lease = await this.#lease(threadId);
+    return lease?.epoch === epoch && lease.holder === this.#assertOpen().holder.no;
+  }
+
+  async #lease(threadId: string): Promise<LeaseRow | undefined> {
+    const text = `SELECT h.epoch, h.holder, o.beat FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no
+      LEFT JOIN cinch.holders o ON o.no = h.holder WHERE t.id = $1 AND NOT h.deleted`;
+    const [row] = await this.#assertOpen().database.read<LeaseRow>(text, [escapeText(threadId)]);
+    return row;
+  }
+
+  async release(threadId: string, epoch: number): Promise<void> {
+    const { database, holder, watch } = this.#assertOpen();
+    const text = `UPDATE cinch.heads SET holder = NULL WHERE holder = $2 AND epoch = $3
+      AND thread = (SELECT no FROM cinch.threads WHERE id = $1) RETURNING thread`;
+    const rows = await database.write(text, [escapeText(threadId), holder.no, epoch]);
+    if (rows.length === 0) return;
+    holder.released(threadId);
+    watch.changed(threadId);
+  }
+
+  async blob(hash: string): Promise<Uint8Array | undefined> {
+    return this.#assertOpen().reader.blob(hash);
+  }
+
+  async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
+    const { database, holder, watch } = this.#assertOpen();
+    await watch.passed();
+    const text = "SELECT cinch.save_draft($1, $2, $3, $4, $5) AS saved";
+    // The same number at a second attempt: the piece is stored once.
+    const values = [escapeText(threadId), holder.no, epoch, this.#nextDraft++, JSON.stringify(pieces)];
+    const saving = database.write<{ saved: boolean }>(text, values);
+    const settled = saving
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#drafts.get(threadId) === settled) this.#drafts.delete(threadId);
+      });
+    this.#drafts.set(threadId, settled);
+    const [row] = await saving;
+    if (row?.saved) watch.changed(threadId);
+  }
+
+  async draft(threadId: string): Promise<DraftPiece[]> {
+    return this.#assertOpen().reader.draft(threadId);
+  }
+
+  async fold(threadId: string): Promise<SavedFold | undefined> {
+    return this.#assertOpen().reader.fold(threadId);
+  }
+
+  async saveFold(threadId: string, fold: SavedFold): Promise<void> {
+    await this.#assertOpen().reader.saveFold(threadId, fold);
+  }
+
+  follow(threadId: string, changed: (seq?: number) => void): () => void {
+    return this.#assertOpen().watch.follow(threadId, changed);
+  }
+
+  followThreads(resourceId: string): ThreadChanges {
+    return this.#assertOpen().watch.followThreads(resourceId);
+  }
+
+  #assertOpen(): Opened {
+    if (!this.#opened) throw closedStore();
+    return this.#opened;
+  }
+}
+
+async function openOn(database: Database, directUrl: string): Promise<Opened> {
+  // Holders that died long ago without a lease would stay for ever.
+  await database.write(
+    `DELETE FROM cinch.holders o WHERE seen < now() - interval '1 day' AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no)`,
+  );
+  const [row] = await database.write<{ no: number }>(
+    "INSERT INTO cinch.holders (beat, seen) VALUES (0, now()) RETURNING no",
+  );
+  const holder = new LeaseHolder(database, row!.no);
+  const watch = new ChangeWatch(database, { directUrl, holder: holder.no });
+  await watch.open();
+  return {
+    database,
+    holder,
+    lanes: new AppendLanes(database, holder),
+    watch,
+    reader: new JournalReader(database),
+    list: new ThreadListing(database),
+    finder: new EventFinder(database),
+    indexer: new SearchIndexer(database),
+  };
+}
+
+async function resultOf(
+  { reader, holder, database }: Opened,
+  { threadId, outcome, afterSeq }: { threadId: string; outcome: AppendOutcome; afterSeq: number },
+): Promise<AppendResult> {
+  switch (outcome.kind) {
+    case "appended":
+      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch };
+    case "refused":
+      return { kind: "refused", lease: holder.statusOf(outcome) };
+    case "newer":
+      return { kind: "newer", events: await newerEvents(reader, threadId, afterSeq) };
+    case "not_found":
+      throw threadNotFound(unescapeText(outcome.id));
+    case "no_source":
+      throw new CinchError(
+        "INVALID_INPUT",
+        `The thread to clone ends at ${outcome.last} and has no event ${afterSeq}.`,
+      );
+    case "shorter":
+      throw new CinchError(
+        "CORRUPT",
+        `Thread "${threadId}" ends at ${outcome.last} in ${database.place}, but this process has read up to ${afterSeq}. ` +
+          "The server has lost commits, as a failover to a standby that lags behind can. Nothing was written. Open the thread again.",
+      );
+  }
+}
+
+async function closeAll({ database, holder, lanes, watch, indexer }: Opened): Promise<void> {
+  await lanes.close();
+  await Promise.all([indexer.stop(), holder.stop()]);
+  try {
+    await database.write("UPDATE cinch.heads SET holder = NULL WHERE holder = $1", [holder.no]);
+    await database.write("DELETE FROM cinch.holders WHERE no = $1", [holder.no]);
+  } catch (error) {
+    // Without the server the leases can't be released. Other processes find out that their holder is gone.
+    if (!(error instanceof CinchError)) throw error;
+  }
+  await watch.stop();
+  await database.close();
+}
+
+/** If an append was to create a thread that exists, there may be no event after `after`: then all of them. */
+async function newerEvents(reader: JournalReader, threadId: string, after: number): Promise<DurableEvent[]> {
+  const events = await reader.events(threadId, { after });
+  return events.length > 0 ? events : reader.events(threadId);
+}

@@ -1,0 +1,11 @@
+import type { DurableType } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/store";
+
+export const event = (type: DurableType, fields: object = {}): StampedEvent =>
+  ({ type, v: 1, at: Date.now(), ...fields }) as StampedEvent;
+export const created = (fields: object = {}) =>
+  event("thread_created", { title: "A thread", resourceId: "me", ...fields });
+export const input = (content: string, inputId = "i") =>
+  event("input_accepted", { inputId, delivery: "send", content });
+export const says = (text: string) =>
+  event("message_end", { message: { id: "m", role: "assistant", content: [{ type: "text", text }] } });

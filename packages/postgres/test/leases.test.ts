@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Store } from "@cinch/core";
+import { created, event, input } from "./events.ts";
+import { Place } from "./place.ts";
+import { StoreProcess } from "./store-process.ts";
+import { until } from "./until.ts";
+
+const start = () => [event("agent_start")];
+const becomes = (store: Store, status: string) =>
+  until(`the lease is ${status}`, async () => (await store.lease("t")).status === status);
+
+/** A thread that a store in another process drives. */
+async function driven() {
+  const place = await Place.make();
+  const child = place.add(new StoreProcess());
+  const store = await place.store();
+  const driver = await child.store(place.options);
+  await driver.append("t", [created(), ...start()], { afterSeq: 0, take: 0 });
+  assert.deepEqual(await store.lease("t"), { epoch: 1, status: "held" });
+  return { place, child, store, driver, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+}
+
+describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => {
+  test("a driver that was killed is replaced soon", async () => {
+    await using at = await driven();
+    const { store, child, place } = at;
+    await pause(600);
+    await child.kill();
+    const since = performance.now();
+    await becomes(store, "dead");
+    const taken = await store.append("t", start(), { afterSeq: 2, take: 1 });
+    assert.deepEqual(taken, { kind: "appended", seq: 3, epoch: 2 });
+    assert.ok(performance.now() - since < 10_000);
+    const holders = await place.query("SELECT no FROM cinch.holders");
+    assert.equal(holders.length, 1, "the row of the dead one is removed");
+  });
+
+  test("a stopped driver is replaced, and refused when it continues", async () => {
+    await using at = await driven();
+    const { store, child, driver } = at;
+    child.signal("SIGSTOP");
+    const late = driver.append("t", [event("agent_end", { reason: "complete" })], { afterSeq: 2, epoch: 1 });
+    const tooEarly = await store.append("t", start(), { afterSeq: 2, take: 1 });
+    assert.deepEqual(tooEarly, { kind: "refused", lease: { epoch: 1, status: "held" } });
+    await becomes(store, "dead");
+    assert.equal((await store.append("t", start(), { afterSeq: 2, take: 1 })).kind, "appended");
+    child.signal("SIGCONT");
+    assert.deepEqual(await late, { kind: "refused", lease: { epoch: 2, status: "held" } });
+    assert.equal(await driver.holds("t", 1), false);
+    // Its row was removed, and a lease that it takes later is safe all the same.
+    await driver.append("u", [created(), ...start()], { afterSeq: 0, take: 0 });
+    for (const end = Date.now() + 5_000; Date.now() < end; await pause(200))
+      assert.equal((await store.lease("u")).status, "held");
+  });
+
+  test("a driver that does nothing for long keeps its lease", async () => {
+    await using at = await driven();
+    const statuses = new Set<string>();
+    for (const end = Date.now() + 6_000; Date.now() < end; await pause(100))
+      statuses.add((await at.store.lease("t")).status);
+    assert.deepEqual([...statuses], ["held"]);
+  });
+
+  test("a driver whose direct connection is ended again and again keeps its lease", async () => {
+    await using at = await driven();
+    const { store, place } = at;
+    const statuses = new Set<string>();
+    const listening =
+      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 'cinch.holders'::regclass";
+    for (const end = Date.now() + 5_000; Date.now() < end; await pause(100)) {
+      await place.query(listening);
+      statuses.add((await store.lease("t")).status);
+    }
+    assert.deepEqual([...statuses], ["held"]);
+  });
+
+  test("a follower learns of appends in another process, and of its drafts", async () => {
+    await using at = await driven();
+    const { store, driver } = at;
+    let last = 0;
+    let drafts = 0;
+    store.follow("t", (seq) => {
+      if (seq === undefined) drafts += 1;
+      else last = Math.max(last, seq);
+    });
+    await store.read("t");
+    for (let seq = 2; seq <= 5; seq++) {
+      await driver.append("t", [input("x")], { afterSeq: seq, epoch: 1 });
+      await until("the notice of an append", () => last === seq + 1);
+    }
+    await driver.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "…" }]);
+    await until("the notice of a draft", () => drafts > 0);
+  });
+
+  test("a driver that deletes a large thread for seconds keeps its leases", async () => {
+    await using at = await driven();
+    const { store, driver, place } = at;
+    await driver.append("large", [created()], { afterSeq: 0 });
+    // The deletion waits for this lock.
+    const lock = place.query("BEGIN; LOCK TABLE cinch.blob_refs IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(6); COMMIT");
+    await pause(300);
+    const deletion = driver.deleteThread("large");
+    const statuses = new Set<string>();
+    for (const end = Date.now() + 5_000; Date.now() < end; await pause(100))
+      statuses.add((await store.lease("t")).status);
+    assert.deepEqual([...statuses], ["held"]);
+    await Promise.all([lock, deletion]);
+  });
+});

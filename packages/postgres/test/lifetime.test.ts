@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { bundle } from "../../testkit/test/bundle.ts";
+import { Place } from "./place.ts";
+import { until } from "./until.ts";
+
+const program = await bundle(new URL("./programs/unclosed.ts", import.meta.url));
+
+test(
+  "a process ends although its store is open, after the appends that it has begun",
+  { timeout: 60_000 },
+  async () => {
+    await using place = await Place.make();
+    const { stderr } = await promisify(execFile)(process.execPath, [program, JSON.stringify(place.options)]);
+    assert.equal(stderr, "");
+    const store = await place.store();
+    assert.equal((await store.read("t")).length, 3);
+    await until("its lease can be taken", async () => (await store.lease("t")).status === "dead");
+  },
+);
+
+test("a store that is closed can be closed again, and a new one goes on", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  await store.close();
+  await Promise.all([store.close(), store.close()]);
+  await assert.rejects(store.threads(), { code: "CLOSED" });
+  assert.throws(() => store.follow("t", () => undefined), { code: "CLOSED" });
+  assert.deepEqual(await (await place.store()).threads(), []);
+  const holders = await place.query("SELECT no FROM cinch.holders");
+  assert.equal(holders.length, 1, "the closed one has left no row");
+});

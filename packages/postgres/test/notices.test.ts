@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { describe, test } from "node:test";
+import type { ThreadListChange } from "@cinch/core";
+import { Outbox, noticesIn } from "../src/change-notice.ts";
+import { created, event, input } from "./events.ts";
+import { Place } from "./place.ts";
+import { Proxy } from "./proxy.ts";
+import { until } from "./until.ts";
+
+/** A store whose direct connection leads through a proxy, and another one. */
+async function withProxy({ isMute }: { isMute: boolean }) {
+  const place = await Place.make();
+  const proxy = await Proxy.to(place.url);
+  proxy.isMute = isMute;
+  const store = await place.store({ directUrl: proxy.url });
+  const other = await place.store();
+  const dispose = async () => {
+    await place[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+  };
+  return { proxy, store, other, [Symbol.asyncDispose]: dispose };
+}
+
+describe("notices", { concurrency: 4, timeout: 60_000 }, () => {
+  test("where no notice arrives, as through a pooler, changes are asked for, and a warning says so", async () => {
+    const warned = once(process, "warning");
+    await using at = await withProxy({ isMute: true });
+    const { store, other } = at;
+    let last = 0;
+    let others = 0;
+    store.follow("t", (seq) => {
+      if (seq === undefined) others += 1;
+      else last = seq;
+    });
+    await store.read("t").catch(() => undefined);
+    await other.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+    await until("the callback for an append", () => last === 2);
+    await other.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "…" }]);
+    await until("the callback for a draft", () => others > 0);
+    const [warning] = (await warned) as [Error & { code: string }];
+    assert.equal(warning.code, "CINCH_NO_NOTICES");
+    assert.match(warning.message, /give a directUrl/);
+  });
+
+  test("a notice that is lost is made up for within seconds, for threads and for lists", async () => {
+    await using at = await withProxy({ isMute: false });
+    const { store, other, proxy } = at;
+    await other.append("t", [created()], { afterSeq: 0 });
+    let last = 0;
+    store.follow("t", (seq = 0) => (last = seq));
+    const list = store.followThreads("me");
+    const got: ThreadListChange[] = [];
+    const reading = (async () => {
+      for await (const change of list) got.push(change);
+    })();
+    await store.read("t");
+    await other.append("t", [input("heard")], { afterSeq: 1 });
+    await until("the notice", () => last === 2);
+    proxy.isMute = true;
+    await other.append("t", [input("lost")], { afterSeq: 2 });
+    await other.append("u", [created()], { afterSeq: 0 });
+    await other.deleteThread("u");
+    await other.append("v", [created({ title: "v" })], { afterSeq: 0 });
+    await until("the callback", () => last === 3);
+    await until("the new thread in the list", () =>
+      got.some((change) => "thread" in change && change.thread.id === "v"),
+    );
+    await list.return!();
+    await reading;
+  });
+});
+
+test("notices are merged by thread, split at the limit of the server, and unknown ones ignored", () => {
+  const outbox = new Outbox();
+  for (let seq = 1; seq <= 10; seq++) outbox.add({ kind: "appended", key: 7, seq });
+  outbox.add({ kind: "changed", key: 7 });
+  outbox.add({ kind: "listed", no: 3 });
+  const [payload = ""] = outbox.take(42);
+  assert.deepEqual(noticesIn(`${payload} zfuture`), {
+    sender: 42,
+    notices: [
+      { kind: "appended", key: 7, seq: 10 },
+      { kind: "changed", key: 7 },
+      { kind: "listed", no: 3 },
+    ],
+  });
+  for (let key = 0; key < 5_000; key++) outbox.add({ kind: "appended", key: 2 ** 32 - key, seq: 2 ** 31 });
+  const payloads = outbox.take(1);
+  assert.ok(payloads.length > 1 && payloads.every((one) => one.length < 8_000));
+  assert.equal(payloads.flatMap((one) => noticesIn(one).notices).length, 5_000);
+  assert.ok(outbox.isEmpty);
+});

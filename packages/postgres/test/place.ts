@@ -1,0 +1,56 @@
+import { Client } from "pg";
+import type { Store } from "@cinch/core";
+import { postgresStore, type PostgresOptions } from "@cinch/postgres";
+import { serverUrl } from "./server.ts";
+
+/** A schema of its own on the server for tests. At the end of the test, everything that has it open is closed and the schema dropped. */
+export class Place implements AsyncDisposable {
+  readonly url: string;
+  readonly schema = `t_${process.pid}_${Math.random().toString(36).slice(2)}`;
+  readonly #opened: { close(): Promise<void> }[] = [];
+
+  private constructor(url: string) {
+    this.url = url;
+  }
+
+  static async make(): Promise<Place> {
+    return new Place(await serverUrl());
+  }
+
+  get options(): PostgresOptions {
+    return { url: this.url, schema: this.schema };
+  }
+
+  async store(options: Partial<PostgresOptions> = {}): Promise<Store> {
+    const store = postgresStore({ ...this.options, ...options });
+    await store.open();
+    this.#opened.push(store);
+    return store;
+  }
+
+  /** Closes it at the end of the test. */
+  add<T extends { close(): Promise<void> }>(opened: T): T {
+    this.#opened.push(opened);
+    return opened;
+  }
+
+  /** Runs SQL past the store. `cinch.` stands for the schema. */
+  async query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const client = new Client(this.url);
+    await client.connect();
+    try {
+      const { rows } = await client.query<Record<string, unknown>>(
+        text.replaceAll("cinch.", `"${this.schema}".`),
+        values,
+      );
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#opened.map((opened) => opened.close()));
+    await this.query(`DROP SCHEMA IF EXISTS "${this.schema}" CASCADE`);
+  }
+}

@@ -1,0 +1,55 @@
+import { flushCompileCache } from "node:module";
+import type { Store } from "@cinch/core";
+import { postgresStore, type PostgresOptions } from "@cinch/postgres";
+
+/** A call of a store in this process, sent by the parent. */
+interface Call {
+  id: number;
+  store: number;
+  method: keyof Store | "make" | "unfollow";
+  args: unknown[];
+}
+
+// Most of these processes are killed, which would lose the compile cache.
+flushCompileCache();
+const stores = new Map<number, Store>();
+const followed = new Map<number, () => void>();
+
+process.on("message", (call: Call) => {
+  perform(call).then(
+    (value) => process.send!({ id: call.id, value }),
+    (error: { code: string; message: string }) =>
+      process.send!({ id: call.id, failure: { code: error.code, message: error.message } }),
+  );
+});
+
+/** Not async: the calls of a parent must begin in their order. */
+function perform({ id, store, method, args }: Call): Promise<unknown> {
+  if (method === "make") {
+    stores.set(store, postgresStore(args[0] as PostgresOptions));
+    return Promise.resolve();
+  }
+  const target = stores.get(store)!;
+  if (method === "unfollow") {
+    followed.get(args[0] as number)?.();
+    return Promise.resolve();
+  }
+  if (method === "follow") {
+    followed.set(
+      id,
+      target.follow(args[0] as string, (seq) => process.send!({ id, changed: true, seq })),
+    );
+    return Promise.resolve();
+  }
+  if (method === "followThreads") {
+    const changes = target.followThreads(args[0] as string);
+    followed.set(id, () => changes.return!());
+    return pump(id, changes);
+  }
+  const found = target[method] as (...values: unknown[]) => Promise<unknown>;
+  return found.apply(target, args);
+}
+
+async function pump(id: number, changes: AsyncIterable<unknown>): Promise<void> {
+  for await (const change of changes) process.send!({ id, change });
+}

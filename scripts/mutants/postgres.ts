@@ -1,0 +1,96 @@
+import { inPackage } from "./mutant.ts";
+
+/** The store in PostgreSQL: fencing, lost answers, dead holders, notices, texts. */
+export const postgres = inPackage("packages/postgres", [
+  {
+    attacks: "P2: an append under a stale epoch is written",
+    file: "sql/append-function.ts",
+    find: "head.epoch <> op.epoch OR head.holder IS DISTINCT FROM me",
+    replace: "head.holder IS DISTINCT FROM me",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "P2: another holder appends under the epoch",
+    file: "sql/append-function.ts",
+    find: "head.epoch <> op.epoch OR head.holder IS DISTINCT FROM me",
+    replace: "head.epoch <> op.epoch",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "P2: a lease whose holder lives is taken",
+    file: "sql/append-function.ts",
+    find: "IF FOUND AND (dead",
+    replace: "IF false AND (dead",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "P1: an append whose answer was lost is not recognised after another one",
+    file: "sql/append-function.ts",
+    find: "IF head.nonce = op.nonce OR EXISTS (",
+    replace: "IF head.nonce = op.nonce OR false AND EXISTS (",
+    tests: ["outages"],
+  },
+  {
+    attacks: "P1: a lost answer is not asked for with the same nonce",
+    file: "append-lanes.ts",
+    find: "op.retry = true;",
+    replace: "op.retry = false;",
+    tests: ["outages"],
+  },
+  {
+    attacks: "P1: a lost connection counts as an append that was not written",
+    file: "failure.ts",
+    find: 'return { kind: "away", committed: isSent ? "maybe" : "no" };\n}',
+    replace: 'return { kind: "away", committed: "no" };\n}',
+    tests: ["outages"],
+  },
+  {
+    attacks: "P2: an outage makes living holders dead",
+    file: "holder-watch.ts",
+    find: "if (beat !== this.#beat || isGap) {",
+    replace: "if (beat !== this.#beat) {",
+    tests: ["holder-watch"],
+  },
+  {
+    attacks: "dead holders are never found",
+    file: "holder-watch.ts",
+    find: "this.#until - this.#freeSince >= FREE_MS",
+    replace: "false",
+    tests: ["holder-watch"],
+  },
+  {
+    attacks: "P8: a lost notice is never made up for",
+    file: "thread-followers.ts",
+    find: "else if (now.seq > (before?.seq ?? 0)) this.#notify(followed, now.seq);",
+    replace: "",
+    tests: ["notices"],
+  },
+  {
+    attacks: "a database of another program is used",
+    file: "schema.ts",
+    find: "if (objects > 0 && !meta) throw foreign(database);",
+    replace: "",
+    tests: ["creation"],
+  },
+  {
+    attacks: "a changed event is read",
+    file: "journal-reader.ts",
+    find: "if (checksum !== eventChecksum(seq, body))",
+    replace: "if (false)",
+    tests: ["outages"],
+  },
+  {
+    attacks: "a journal that lost its end is appended to",
+    file: "sql/append-function.ts",
+    find: "IF outcome IS NULL AND head.last_seq < op.after THEN",
+    replace: "IF false THEN",
+    tests: ["outages"],
+  },
+  {
+    attacks: "a backslash in a text is taken for an escape",
+    file: "escaped-text.ts",
+    find: 'if (found === "\\\\") return "\\\\\\\\";',
+    replace: 'if (found === "\\\\") return found;',
+    tests: ["hostile-text"],
+  },
+]);
