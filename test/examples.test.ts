@@ -165,7 +165,7 @@ test("the examples import only what the packages export", () => {
     );
   });
   const allowed =
-    /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|esbuild|ai|@ai-sdk\/react|react-dom\/client|\.\/[\w-]+\.tsx?)$/;
+    /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|esbuild|ai|@ai-sdk\/react|react(?:-dom\/client)?|\.\/[\w-]+\.tsx?)$/;
   const ours = entryPoints().map(({ name }) => `: ${name}`);
   assert.deepEqual(
     imported.filter((one) => !allowed.test(one) && !ours.some((end) => one.endsWith(end))),

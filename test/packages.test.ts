@@ -44,7 +44,8 @@ describe("the installed packages", { concurrency: false }, () => {
     writeFileSync(join(app, "package.json"), '{ "type": "module" }');
     const used = ["zod", "@ai-sdk/anthropic", "@types/node", "react", "@types/react"];
     const mounted = ["express", "@types/express", "hono", "@hono/node-server"];
-    for (const name of [...used, ...mounted]) {
+    const chatting = ["ai", "@ai-sdk/react", "react-dom", "@types/react-dom", "esbuild"];
+    for (const name of [...used, ...mounted, ...chatting]) {
       mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name));
     }

@@ -155,7 +155,7 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
 
   readonly switchMode = this.#command("switchMode");
   readonly getCurrentModeId: Session["getCurrentModeId"] = () => this.#settings?.modeId ?? "";
-  readonly switchModel = this.#command("switchModel");
+  readonly switchModel: Session["switchModel"] = this.#command("switchModel");
   readonly getCurrentModelId: Session["getCurrentModelId"] = () => this.#settings?.modelId ?? "";
   readonly setPermissionForTool = this.#command("setPermissionForTool");
   readonly setPermissionForCategory = this.#command("setPermissionForCategory");
