@@ -37,7 +37,9 @@ test("ten people answer, steer, edit the queue and rewind one thread at once, an
   const events: DurableEvent[] = [];
   inProcess.subscribe((event) => void ("v" in event && events.push(event)));
   const expected = recordedDisplays(inProcess);
-  const writers = new Map<string, string>();
+  const writers = new Map([["begin", PEOPLE[0]!]]);
+  await seats[0]!.session.post({ content: "begin: use guarded", delivery: "send", id: "begin" });
+  await answeredOnce(seats.map(({ session }) => session));
   await Promise.all(
     seats.map(async ({ session }, at) => {
       const own = new Seeded(random.below(2 ** 31));
@@ -54,6 +56,26 @@ test("ten people answer, steer, edit the queue and rewind one thread at once, an
   for (const display of displays) assert.deepEqual(display, displays[0]);
   verifyAuthors(events, writers);
 });
+
+/** All approve the same call at once, and one of them succeeds. */
+async function answeredOnce(sessions: readonly RemoteSession[]): Promise<void> {
+  const answers = sessions.map(async (session) => {
+    while (!session.getDisplayState().pendingApproval) await new Promise((resolve) => setTimeout(resolve, 2));
+    const { toolCallId, digest } = session.getDisplayState().pendingApproval!;
+    return { toolCallId, digest };
+  });
+  const asked = await Promise.all(answers);
+  const outcomes = await Promise.allSettled(
+    sessions.map((session, at) => session.respondToToolApproval({ ...asked[at]!, decision: "approve" })),
+  );
+  const codes = outcomes.map((one) => (one.status === "fulfilled" ? "answered" : (one.reason as CinchError).code));
+  const others = new Set(codes.filter((code) => code !== "answered"));
+  assert.equal(codes.filter((code) => code === "answered").length, 1);
+  assert.ok(
+    [...others].every((code) => EXPECTED.has(code)),
+    [...others].join(" "),
+  );
+}
 
 interface Act {
   random: Seeded;
