@@ -1,7 +1,8 @@
 import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useCommand, usePage } from "./page-context.ts";
+import { useDraft } from "./ui/draft.ts";
 
 interface Props {
   isLoading: boolean;
@@ -9,15 +10,13 @@ interface Props {
   pending: readonly (ThreadApproval | ThreadSuspension)[];
 }
 
-const DRAFT = "cinch-draft-new";
-
 /** Without a thread: what waits, and a place to begin. The first message creates the thread. */
 export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
   const { client, open } = usePage();
   const run = useCommand();
-  const [text, setText] = useState(() => localStorage.getItem(DRAFT) ?? "");
+  const draft = useDraft("new");
+  const { text } = draft;
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => localStorage.setItem(DRAFT, text), [text]);
   useEffect(() => area.current?.focus(), []);
   const begin = () => {
     const content = text.trim();
@@ -27,7 +26,7 @@ export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
       const { id } = await session.createThread({});
       await session.post({ content, delivery: "send", id: crypto.randomUUID() });
       await session.close();
-      setText("");
+      draft.set("");
       open(id);
     });
   };
@@ -58,7 +57,7 @@ export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
               dir="auto"
               value={text}
               placeholder="Describe a task"
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
+              onInput={({ currentTarget }) => draft.set(currentTarget.value)}
               onKeyDown={(event) => {
                 if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
                 event.preventDefault();

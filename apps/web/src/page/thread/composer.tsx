@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCommand, useField, useSeat } from "../page-context.ts";
+import { useDraft } from "../ui/draft.ts";
 
-const draftKey = (threadId: string | null) => `cinch-draft-${threadId ?? "new"}`;
 const MAX_FILE_BYTES = 10_000_000;
 
 interface Attached {
@@ -20,14 +20,11 @@ export function Composer(): VNode {
   const inbox = useField("inbox");
   const flags = useField("flags");
   const run = useCommand();
-  const [text, setText] = useState(() => localStorage.getItem(draftKey(threadId)) ?? "");
+  const draft = useDraft(threadId ?? "new");
+  const { text } = draft;
   const [files, setFiles] = useState<readonly Attached[]>([]);
   const area = useRef<HTMLTextAreaElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (text === "") localStorage.removeItem(draftKey(threadId));
-    else localStorage.setItem(draftKey(threadId), text);
-  }, [text, threadId]);
   useLayoutEffect(() => grow(area.current), [text]);
   const isHeld = text === "" && files.length === 0 && ((flags.held && inbox.length > 0) || status === "parked");
   const send = (delivery: "send" | "steer" | "follow_up") => {
@@ -37,7 +34,7 @@ export function Composer(): VNode {
       content: text,
       files: files.map(({ name, mediaType, data }) => ({ filename: name, mediaType, data })),
     };
-    setText("");
+    draft.set("");
     setFiles([]);
     run(async () => {
       try {
@@ -49,7 +46,8 @@ export function Composer(): VNode {
         });
       } catch (error) {
         // Nothing that was typed is lost.
-        setText((newer) => (newer === "" ? message.content : `${message.content}\n${newer}`));
+        const newer = draft.read();
+        draft.set(newer === "" ? message.content : `${message.content}\n${newer}`);
         setFiles(files);
         throw error;
       }
@@ -103,7 +101,7 @@ export function Composer(): VNode {
               ? "Enter continues with the queue"
               : "Message the agent"
         }
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => draft.set(currentTarget.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => void (event.clipboardData?.files.length && attach(event.clipboardData.files))}
         enterkeyhint="send"

@@ -1,0 +1,22 @@
+import { useState } from "preact/hooks";
+
+/** A text that is not sent yet. */
+export interface Draft {
+  text: string;
+  set: (text: string) => void;
+  /** What it is by now, in a callback of an older drawing. */
+  read: () => string;
+}
+
+/** The text is kept with each key, and not when the page is drawn: a reload may come before. */
+export function useDraft(name: string): Draft {
+  const key = `cinch-draft-${name}`;
+  const read = () => localStorage.getItem(key) ?? "";
+  const [text, draw] = useState(read);
+  const set = (next: string) => {
+    if (next === "") localStorage.removeItem(key);
+    else localStorage.setItem(key, next);
+    draw(next);
+  };
+  return { text, set, read };
+}
