@@ -20,6 +20,8 @@ export interface ThreadRecord {
 export interface Lease {
   epoch: number;
   status: "free" | "mine" | "held" | "dead";
+  /** Of a `held` lease: the address that its holder has announced. */
+  address?: string;
 }
 
 export interface AppendOptions {
@@ -33,6 +35,10 @@ export interface AppendOptions {
   release?: boolean;
   /** Whether the thread has work left after these events. Left out: as before. A new thread has none. */
   active?: boolean;
+  /** Whether a driver has to act next after these events (`needsDriving`). Left out: as before. A new thread is not awake. */
+  awake?: boolean;
+  /** When the thread becomes awake by itself, in ms; `null`: never. Left out: as before. */
+  dueAt?: number | null;
   /** Bytes that these events refer to by hash. Each is stored once, and deleted with the last event that refers to it. */
   blobs?: readonly Blob[];
 }
@@ -43,7 +49,8 @@ export interface Blob {
 }
 
 export type AppendResult =
-  | { kind: "appended"; seq: number; epoch: number }
+  /** `driven`: a living driver holds the lease after the append, and will see these events. */
+  | { kind: "appended"; seq: number; epoch: number; driven?: boolean }
   | { kind: "newer"; events: DurableEvent[] }
   | { kind: "refused"; lease: Lease };
 
@@ -94,6 +101,34 @@ export type EventQuery = {
     }
   | { resourceId: string }
 );
+
+/** Which threads without a driver a worker can take. */
+export interface StrandedQuery {
+  /** At most so many. */
+  limit: number;
+  /** How long a thread must have been awake without a driver: others come to it first. Does not matter for threads of dead holders. */
+  freeMs: number;
+  /** Only so many threads of a resource as keep those that are driven, by all processes together, at or below this number. */
+  maxPerResource?: number;
+  /** Threads that this process has tried and can't drive. */
+  except?: readonly string[];
+}
+
+export interface StrandedThread {
+  threadId: string;
+  resourceId: string;
+  /** How long the thread has been awake, in ms. */
+  awakeMs: number;
+}
+
+/** What the processes on one store have to do. */
+export interface StoreLoad {
+  /** Threads that are awake and have no living driver, and how long the first of them has been so, in ms. */
+  awake: number;
+  oldestAwakeMs: number;
+  /** Threads that a living driver holds, by all processes. */
+  driven: number;
+}
 
 export interface FoundEvent {
   threadId: string;
@@ -215,6 +250,16 @@ export interface Store {
   /** Releases the lease if this store object holds this epoch; otherwise a no-op. */
   release(threadId: string, epoch: number): Promise<void>;
 
+  /**
+   * The threads that need a driver and have none: awake and free, awake with a dead holder, or due. First those of the resource with the
+   * fewest driven threads, counting the ones listed before; then those that have been awake longest. Costs what it finds, however many
+   * threads there are.
+   */
+  stranded?(query: StrandedQuery): Promise<StrandedThread[]>;
+  load?(): Promise<StoreLoad>;
+  /** Tells the other processes on the store how to reach this one, and that it is leaving: it takes no lease any more. */
+  announce?(holder: { address?: string; draining?: boolean }): Promise<void>;
+
   /** The bytes of a blob, for as long as an event refers to it. */
   blob(hash: string): Promise<Uint8Array | undefined>;
 
@@ -234,9 +279,11 @@ export interface Store {
   /**
    * Calls back within about 50 ms after any process changed the journal, the draft or the lease of a thread, or deleted it. The thread
    * need not exist yet. Passes a `seq` if the only change is that the journal reaches at least this far: a follower that has folded that
-   * much can ignore it. Returns a function that unsubscribes; there is no call after that.
+   * much can ignore it. Also calls back when the holder of the lease has died, so that followers need not ask. With a `seq`, a store may
+   * pass the newest events up to it, in order: a follower that has folded everything before the first of them need not read. Returns a
+   * function that unsubscribes; there is no call after that.
    */
-  follow(threadId: string, changed: (seq?: number) => void): () => void;
+  follow(threadId: string, changed: (seq?: number, events?: readonly DurableEvent[]) => void): () => void;
 
   /**
    * The changes of the list of threads of a resource, from the call on, by any process, within about 50 ms each. Changes of one thread
