@@ -3,7 +3,7 @@ import { stamp, type DurableEvent, type StampedEvent } from "../events/event-map
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { AppendOptions, AppendResult, Blob, Store } from "../ports/store.ts";
-import { isActive, type Appended, type Decide } from "../turn/decide.ts";
+import { isActive, needsDriving, nextDueAt, type Appended, type Decide } from "../turn/decide.ts";
 import type { LeaseUse } from "../turn/driver.ts";
 
 /** The thread that the queue appends to. */
@@ -119,7 +119,8 @@ export class AppendQueue {
     const blobs = decided.flatMap((one) => one.blobs);
     const { lease } = this.#waiting[0]!;
     const release = decided.at(-1)!.release;
-    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, active: isActive(after) };
+    const left = { active: isActive(after), awake: needsDriving(after), dueAt: nextDueAt(after) };
+    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, ...left };
     return ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
   }
 
