@@ -11,6 +11,7 @@ export {
 } from "./config/agent.ts";
 export type { Budget } from "./config/budget.ts";
 export { checkKeys } from "./config/check.ts";
+export type { HarnessConfig } from "./config/harness-config.ts";
 export type { Heartbeat } from "./config/heartbeats.ts";
 export type { HarnessMode, ModeConfig } from "./config/modes.ts";
 export { didYouMean } from "./config/nearest.ts";
@@ -71,7 +72,7 @@ export type {
 } from "./folds/display-state.ts";
 export type { InboxItem } from "./folds/inbox.ts";
 export type { ModifiedFile } from "./folds/modified.ts";
-export { Harness, type HarnessConfig, type SessionOptions } from "./harness.ts";
+export { Harness, type SessionOptions } from "./harness.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export type { InterruptOn } from "./permissions/gate.ts";
 export type { Fit } from "./permissions/judge.ts";
