@@ -19,13 +19,15 @@ import { costOf, defaultPrices, Prices, type PriceTable } from "./config/prices.
 import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
-import { ClockValue, ContextSources, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
+import { ClockValue, ContextSources, LiveValue, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
+import { openLive } from "./thread/open-live.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./tools/schema.ts";
 import { StateShape, type StateUpdates, type StateValues } from "./config/state-shape.ts";
 import type { ContextSource } from "./ports/context-source.ts";
+import type { Live } from "./ports/live.ts";
 import type { Memory } from "./ports/memory.ts";
 import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
@@ -92,6 +94,8 @@ export interface HarnessConfig<Values = StateValues> {
   recover?: "opened" | "all";
   /** Work that is repeated at an interval, from `init` until `close`. */
   heartbeats?: Heartbeat[];
+  /** Shows what other processes drive as it happens: `peerLive()` of `@cinch/postgres`. Default: by drafts, twice a second. */
+  live?: Live;
   clock?: Clock;
   ids?: Ids;
 }
@@ -122,6 +126,7 @@ const Config = z.strictObject({
   onRecover: z.optional(z.enum(["resume", "pause"])),
   recover: z.optional(z.enum(["opened", "all"])),
   heartbeats: z.optional(HeartbeatList),
+  live: z.optional(LiveValue),
   clock: z.optional(ClockValue),
   ids: z.optional(fn<Ids>()),
 });
@@ -138,6 +143,7 @@ export class Harness<Values = StateValues> {
   readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
+  readonly #live: Live | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
@@ -180,8 +186,9 @@ export class Harness<Values = StateValues> {
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
-    const { workspace, memory, context: sources = [] } = valid;
-    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources };
+    this.#live = valid.live;
+    const { workspace, memory, live, context: sources = [] } = valid;
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
     this.#session = this.#newSession({});
@@ -201,6 +208,7 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
+    await openLive(this.#live, this.#store, this.#registry);
     await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
@@ -303,6 +311,7 @@ export class Harness<Values = StateValues> {
     await this.#registry.close({ drainMs });
     await heartbeats;
     await this.#workspace?.close();
+    await this.#live?.close();
     await this.#store.close();
   }
 
