@@ -16,9 +16,11 @@ import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
+import { openLive } from "./thread/open-live.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { StateShape, type StateValues } from "./config/state-shape.ts";
+import type { Live } from "./ports/live.ts";
 import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import { printAtExit } from "./thread/unanswered.ts";
@@ -51,6 +53,7 @@ export class Harness<Values = StateValues> {
   readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
+  readonly #live: Live | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
@@ -93,8 +96,9 @@ export class Harness<Values = StateValues> {
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
-    const { workspace, memory, context: sources = [] } = valid;
-    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources };
+    this.#live = valid.live;
+    const { workspace, memory, live, context: sources = [] } = valid;
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
     this.#session = this.#newSession({});
@@ -114,6 +118,7 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
+    await openLive(this.#live, this.#store, this.#registry);
     await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
@@ -216,6 +221,7 @@ export class Harness<Values = StateValues> {
     await this.#registry.close({ drainMs });
     await heartbeats;
     await this.#workspace?.close();
+    await this.#live?.close();
     await this.#store.close();
   }
 

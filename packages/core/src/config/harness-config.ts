@@ -5,7 +5,7 @@ import { Budget } from "./budget.ts";
 import { HeartbeatList, type Heartbeat } from "./heartbeats.ts";
 import { AgentValue, ModeConfig } from "./modes.ts";
 import type { ResolveModel } from "./models.ts";
-import { ClockValue, ContextSources, MemoryValue, StoreValue, WorkspaceValue } from "./port-values.ts";
+import { ClockValue, ContextSources, LiveValue, MemoryValue, StoreValue, WorkspaceValue } from "./port-values.ts";
 import { Prices, type PriceTable } from "./prices.ts";
 import type { StateUpdates, StateValues } from "./state-shape.ts";
 import { ContextWindow } from "./windows.ts";
@@ -15,6 +15,7 @@ import { Rule, ToolCategory } from "../permissions/rule.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ContextSource } from "../ports/context-source.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { Live } from "../ports/live.ts";
 import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -65,6 +66,8 @@ export interface HarnessConfig<Values = StateValues> {
   recover?: "opened" | "all";
   /** Work that is repeated at an interval, from `init` until `close`. */
   heartbeats?: Heartbeat[];
+  /** Shows what other processes drive as it happens: `peerLive()` of `@cinch/postgres`. Default: by drafts, twice a second. */
+  live?: Live;
   clock?: Clock;
   ids?: Ids;
 }
@@ -95,6 +98,7 @@ export const HarnessOptions = z.strictObject({
   onRecover: z.optional(z.enum(["resume", "pause"])),
   recover: z.optional(z.enum(["opened", "all"])),
   heartbeats: z.optional(HeartbeatList),
+  live: z.optional(LiveValue),
   clock: z.optional(ClockValue),
   ids: z.optional(fn<Ids>()),
 });
