@@ -1,39 +1,31 @@
-import * as z from "zod/mini";
-import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { catalogOf, SubagentsValue, ToolValues, type Agent, type Subagents } from "./config/agent.ts";
+import { catalogOf } from "./config/agent.ts";
 import { AgentModes } from "./config/agent-modes.ts";
-import { Budget } from "./config/budget.ts";
+import type { Budget } from "./config/budget.ts";
 import { checkedConfig } from "./config/check.ts";
 import { checkAgent, knownAgents } from "./config/check-agent.ts";
-import { CinchError, closedError, reasonOf } from "./errors.ts";
-import { HeartbeatList, Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
+import { HarnessOptions, modesOf, type HarnessConfig } from "./config/harness-config.ts";
+import { closedError, reasonOf } from "./errors.ts";
+import { Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
 import { memoryStore } from "./ports/memory-store.ts";
-import { AgentValue, ModeConfig, modeOf, Modes } from "./config/modes.ts";
-import type { ResolveModel } from "./config/models.ts";
+import { modeOf, Modes } from "./config/modes.ts";
 import { optionsOf } from "./commands/options.ts";
 import { pendingCalls, type ThreadApproval, type ThreadSuspension } from "./queries/pending.ts";
-import { InterruptOn } from "./permissions/gate.ts";
-import { ContextWindow } from "./config/windows.ts";
-import { Rule, ToolCategory } from "./permissions/rule.ts";
-import { costOf, defaultPrices, Prices, type PriceTable } from "./config/prices.ts";
+import type { Rule } from "./permissions/rule.ts";
+import { costOf, defaultPrices } from "./config/prices.ts";
 import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
-import { ClockValue, ContextSources, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
+import { openLive } from "./thread/open-live.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
-import { isStandard } from "./tools/schema.ts";
-import { StateShape, type StateUpdates, type StateValues } from "./config/state-shape.ts";
-import type { ContextSource } from "./ports/context-source.ts";
-import type { Memory } from "./ports/memory.ts";
+import { StateShape, type StateValues } from "./config/state-shape.ts";
+import type { Live } from "./ports/live.ts";
 import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
-import type { ToolSet } from "./tools/tool.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 
-/** `Values`: the type of the state of a thread, from the `stateSchema`. */
 /** How long `close` waits for steps and calls that run. */
 const DRAIN_MS = 1_000;
 
@@ -49,83 +41,6 @@ export interface SessionOptions {
   by?: string;
 }
 
-export interface HarnessConfig<Values = StateValues> {
-  id: string;
-  /** Default: in memory, and lost with the process. */
-  storage?: Store;
-  /** One agent, or several under the names of modes. */
-  agent?: Agent;
-  modes?: ModeConfig[];
-  defaultModeId?: string;
-  tools?: ToolSet;
-  /** The agents that the agents of modes can delegate to, unless they have subagents of their own. */
-  subagents?: Subagents;
-  /** The files and commands that agents can reach. */
-  workspace?: Workspace;
-  /** Keeps prompts within the model's window: `observationalMemory()` or `summaries()` of `@cinch/memory`. Default: prompts only grow. */
-  memory?: Memory;
-  /** What adds to every prompt: skills, AGENTS.md, texts of your own. */
-  context?: readonly ContextSource[];
-  /** How many tokens a model takes: one number for all models, or by the model's name. */
-  contextWindow?: ContextWindow;
-  /** Rules for all threads. The rules of a thread can't allow what these deny. */
-  permissions?: Rule[];
-  /** Tools that ask before they run: always, or for some arguments. */
-  interruptOn?: InterruptOn;
-  /** Overrides the category of a tool. */
-  toolCategory?: (toolName: string) => ToolCategory | undefined;
-  /** What happens to a call that has to ask: it waits for a person, or is declined, for runs without a person. */
-  onAsk?: "wait" | "decline";
-  /** The schema of the state of a thread. */
-  stateSchema?: StandardSchemaV1<unknown, Values>;
-  initialState?: NoInfer<StateUpdates<Values>>;
-  /** What a turn may use; under `thread`, what a whole thread may use. */
-  budget?: Budget;
-  /** Override the built-in table, model by model. */
-  prices?: PriceTable;
-  /** The owner of the threads, in a store that several people or projects share. */
-  resourceId?: string;
-  resolveModel?: ResolveModel;
-  /** What happens to an interrupted turn when its thread is opened: it continues, or is parked until `resume()`. */
-  onRecover?: "resume" | "pause";
-  /** Whether `init` also continues interrupted turns in threads that are not open. */
-  recover?: "opened" | "all";
-  /** Work that is repeated at an interval, from `init` until `close`. */
-  heartbeats?: Heartbeat[];
-  clock?: Clock;
-  ids?: Ids;
-}
-
-const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
-const Config = z.strictObject({
-  id: z.string().check(z.minLength(1)),
-  storage: z.optional(StoreValue),
-  agent: z.optional(AgentValue),
-  modes: z.optional(z.array(ModeConfig).check(z.minLength(1))),
-  defaultModeId: z.optional(z.string()),
-  tools: z.optional(ToolValues),
-  subagents: z.optional(SubagentsValue),
-  workspace: z.optional(WorkspaceValue),
-  memory: z.optional(MemoryValue),
-  context: z.optional(ContextSources),
-  contextWindow: z.optional(ContextWindow),
-  permissions: z.optional(z.array(Rule)),
-  interruptOn: z.optional(InterruptOn),
-  toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
-  onAsk: z.optional(z.enum(["wait", "decline"])),
-  stateSchema: z.optional(z.custom<StandardSchemaV1>(isStandard, "must be a Standard Schema, such as z.object({ … })")),
-  initialState: z.optional(z.record(z.string(), z.unknown())),
-  budget: z.optional(Budget),
-  prices: z.optional(Prices),
-  resourceId: z.optional(z.string().check(z.minLength(1))),
-  resolveModel: z.optional(fn<ResolveModel>()),
-  onRecover: z.optional(z.enum(["resume", "pause"])),
-  recover: z.optional(z.enum(["opened", "all"])),
-  heartbeats: z.optional(HeartbeatList),
-  clock: z.optional(ClockValue),
-  ids: z.optional(fn<Ids>()),
-});
-
 /** The host: configuration, agents and a store. It holds no conversation: its methods for a thread are those of a default session. */
 export class Harness<Values = StateValues> {
   readonly id: string;
@@ -138,6 +53,7 @@ export class Harness<Values = StateValues> {
   readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
+  readonly #live: Live | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
@@ -146,7 +62,7 @@ export class Harness<Values = StateValues> {
   readonly #closing = new AbortController();
 
   constructor(config: HarnessConfig<Values>) {
-    const valid = checkedConfig(Config, config, "Harness");
+    const valid = checkedConfig(HarnessOptions, config, "Harness");
     this.id = valid.id;
     this.#shape = new StateShape(valid.stateSchema, valid.initialState, valid.memory);
     this.#rules = valid.permissions ?? [];
@@ -180,8 +96,9 @@ export class Harness<Values = StateValues> {
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
-    const { workspace, memory, context: sources = [] } = valid;
-    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources };
+    this.#live = valid.live;
+    const { workspace, memory, live, context: sources = [] } = valid;
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
     this.#session = this.#newSession({});
@@ -201,6 +118,7 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
+    await openLive(this.#live, this.#store, this.#registry);
     await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
@@ -303,6 +221,7 @@ export class Harness<Values = StateValues> {
     await this.#registry.close({ drainMs });
     await heartbeats;
     await this.#workspace?.close();
+    await this.#live?.close();
     await this.#store.close();
   }
 
@@ -379,11 +298,4 @@ export class Harness<Values = StateValues> {
   readonly listEvents: Session["listEvents"] = (page) => this.#session.listEvents(page);
   readonly readBlob: Session["readBlob"] = (blob) => this.#session.readBlob(blob);
   readonly listMessages: Session["listMessages"] = (page) => this.#session.listMessages(page);
-}
-
-function modesOf({ agent, modes }: z.infer<typeof Config>): ModeConfig[] {
-  if ((agent === undefined) === (modes === undefined)) {
-    throw new CinchError("INVALID_CONFIG", "Harness: give it either an agent or modes.");
-  }
-  return modes ?? [{ id: "default", agent: agent! }];
 }

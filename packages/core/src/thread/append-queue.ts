@@ -3,7 +3,7 @@ import { stamp, type DurableEvent, type StampedEvent } from "../events/event-map
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { AppendOptions, AppendResult, Blob, Store } from "../ports/store.ts";
-import { isActive, type Appended, type Decide } from "../turn/decide.ts";
+import { isActive, needsDriving, nextDueAt, type Appended, type Decide } from "../turn/decide.ts";
 import type { LeaseUse } from "../turn/driver.ts";
 
 /** The thread that the queue appends to. */
@@ -17,8 +17,8 @@ interface OpenThread {
 interface ThreadAccess {
   /** Runs `work` when all earlier work has settled. */
   exclusively(work: () => Promise<void>): Promise<void>;
-  /** This process has appended these events, and `after` is the state that they fold to. */
-  appended(events: readonly DurableEvent[], after: ThreadState): Promise<void>;
+  /** This process has appended these events, a driver's under this epoch, and `after` is the state that they fold to. */
+  appended(events: readonly DurableEvent[], after: ThreadState, epoch?: number): Promise<void>;
   /** Another process has appended these events. */
   followed(events: readonly DurableEvent[]): Promise<void>;
 }
@@ -119,7 +119,8 @@ export class AppendQueue {
     const blobs = decided.flatMap((one) => one.blobs);
     const { lease } = this.#waiting[0]!;
     const release = decided.at(-1)!.release;
-    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, active: isActive(after) };
+    const left = { active: isActive(after), awake: needsDriving(after), dueAt: nextDueAt(after) };
+    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, ...left };
     return ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
   }
 
@@ -130,6 +131,7 @@ export class AppendQueue {
         await this.#access.appended(
           decided.flatMap(({ durable }) => durable),
           after,
+          answered[0]?.lease && stored.epoch,
         );
       for (const [at, { outcome }] of answered.entries()) outcome.resolve(outcomeOf(decided[at]!, stored));
     } catch (error) {

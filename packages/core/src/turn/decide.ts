@@ -1,4 +1,5 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
+import { awaitingCalls, awaitPayload } from "../folds/awaited.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import { REMIND_AFTER } from "../folds/control.ts";
 import { editedArgs, hasReport, type Call, type ChildReport } from "../folds/call.ts";
@@ -50,6 +51,15 @@ export function needsDriving(state: ThreadState): boolean {
   if (isCompactionDue(state)) return true;
   if (state.turn) return !isWaiting(state.turn);
   return (state.inbox.length > 0 && !state.held) || hasUnrecordedChanges(state);
+}
+
+/**
+ * When the thread becomes awake by itself: at the earliest deadline of a call of `agent_await`. `null`: never. The timeout of a background
+ * run counts only the time at work, so the process that drives the child keeps it.
+ */
+export function nextDueAt(state: ThreadState): number | null {
+  const deadlines = awaitingCalls(state).flatMap((call) => awaitPayload(call).until ?? []);
+  return deadlines.length > 0 ? Math.min(...deadlines) : null;
 }
 
 /** Whether a driver has to compact the prompt now. While the turn goes on, its next step does it. */
