@@ -31,7 +31,7 @@ class RestatePlacement implements Placement {
   }
 
   async serve(drive: (threadId: string) => Promise<DriveOutcome>): Promise<void> {
-    const { advertise, identity } = this.#options;
+    const { port, identity } = this.#options;
     const handler = createEndpointHandler({
       services: [
         driveService(this.#service, {
@@ -46,7 +46,7 @@ class RestatePlacement implements Placement {
     });
     // Without a key any process could ask for drives, so only those of this machine can.
     const host = identity.length > 0 ? "::" : "127.0.0.1";
-    this.#server = await WorkerServer.listening(handler, { advertise, host });
+    this.#server = await WorkerServer.listening(handler, { port, host });
     await this.#registration?.keepTrying();
   }
 

@@ -3,8 +3,6 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import process from "node:process";
 import { CinchError } from "@cinch/core";
 
-const DEFAULT_PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
-
 /** The HTTP server of one worker. Those of one machine share the port, and the system spreads connections over them. */
 export class WorkerServer {
   readonly #server: Server;
@@ -13,17 +11,16 @@ export class WorkerServer {
     this.#server = server;
   }
 
-  static async listening(handler: RequestListener, { advertise, host }: { advertise: URL; host: string }) {
+  static async listening(handler: RequestListener, { port, host }: { port: number; host: string }) {
     // A drive may take days to answer.
     const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, handler);
-    const port = advertise.port === "" ? DEFAULT_PORTS[advertise.protocol] : Number(advertise.port);
     server.listen({ port, host, reusePort: process.platform === "linux" });
     try {
       await once(server, "listening");
     } catch (cause) {
       throw new CinchError(
         "INVALID_CONFIG",
-        `restatePlacement can't listen on port ${port}, the one of \`advertise\`: ${(cause as Error).message}. Choose a free one.`,
+        `restatePlacement can't listen on port ${port}: ${(cause as Error).message}. Choose a free one.`,
         cause,
       );
     }
