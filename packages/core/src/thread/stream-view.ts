@@ -87,7 +87,9 @@ export class StreamView {
         return output === "" ? [] : [{ ...event, output }];
       }
       case "om_status": {
-        const isKnown = Object.entries(omProgress ?? {}).every(([key, value]) => event[key as keyof typeof event] === value);
+        const isKnown = Object.entries(omProgress ?? {}).every(
+          ([key, value]) => event[key as keyof typeof event] === value,
+        );
         return omProgress && isKnown ? [] : [event];
       }
       default:
@@ -105,7 +107,9 @@ export class StreamView {
     const stamp = { threadId: this.#target.id, at: this.#target.ports.clock.now(), ...(turnId ? { turnId } : {}) };
     const updates = content.flatMap((part, index): HarnessEvent[] => {
       if (part.type !== "text" && part.type !== "reasoning") return [];
-      return [{ type: "message_update", messageId, role, index, part: part.type, delta: part.text, ...stamp } as HarnessEvent];
+      return [
+        { type: "message_update", messageId, role, index, part: part.type, delta: part.text, ...stamp } as HarnessEvent,
+      ];
     });
     const events: HarnessEvent[] = [{ type: "message_start", messageId, role, ...stamp }, ...updates];
     for (const event of events) for (const missing of this.#missingOf(event)) this.emit(missing);
