@@ -1,3 +1,4 @@
+import { hasQueued } from "../folds/inbox.ts";
 import type { Thread } from "../thread/thread.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 
@@ -8,7 +9,7 @@ export async function resume(thread: Thread): Promise<void> {
   refuseForeign(foreign);
   const reason = turn && thread.ports.modes.whyBlocked(thread.state);
   if (reason) throw reason;
-  if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
+  if (turn ? parked : held && hasQueued(inbox)) thread.wake({ force: true });
   await thread.children.opened();
   await Promise.all(thread.children.open.map(resume));
 }

@@ -17,6 +17,7 @@ import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
 import type { MemoryJobs } from "../thread/memory-jobs.ts";
+import type { DueThreads } from "../thread/due-threads.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
@@ -59,6 +60,7 @@ export interface DriverPorts {
   memory: Memory | undefined;
   sources: readonly ContextSource[];
   threads: OpenThreads;
+  due: DueThreads;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
 }
