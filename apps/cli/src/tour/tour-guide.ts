@@ -31,7 +31,7 @@ function chapterOf(display: HarnessDisplayState): Chapter {
   const { status, pendingApproval, pendingSuspensions, activeSubagents, messages, inbox, seq } = display;
   if (pendingApproval) return asked(pendingApproval.toolName);
   if (Object.keys(pendingSuspensions).length > 0) return "plan";
-  if (status !== "idle" || inbox.length > 0)
+  if (status !== "idle" || inbox.some(({ dueAt }) => dueAt === null))
     return Object.values(activeSubagents).some(({ endedAt }) => endedAt === null) ? "subagent" : "works";
   if (messages.length === 0) return seq > NEW_THREAD_EVENTS ? "undone" : "start";
   return Object.keys(display.modifiedFiles).length > 0 && isComplete(display) ? "done" : "stopped";
