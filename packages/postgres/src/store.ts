@@ -23,7 +23,7 @@ import { ChangeWatch } from "./change-watch.ts";
 import { Database, closedStore } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { EventFinder } from "./event-finder.ts";
-import { LeaseHolder } from "./lease-holder.ts";
+import { LeaseHolder, type LeaseState } from "./lease-holder.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { withDefaultSchema, type PostgresOptions } from "./options.ts";
 import { prepareSchema } from "./schema.ts";
@@ -46,11 +46,7 @@ interface Opened {
   indexer: SearchIndexer;
 }
 
-interface LeaseRow extends Record<string, unknown> {
-  epoch: number;
-  holder: number | null;
-  beat: number | null;
-}
+type LeaseRow = LeaseState & Record<string, unknown>;
 
 class PostgresStore implements Store {
   readonly #options: Required<PostgresOptions>;
@@ -262,7 +258,7 @@ async function resultOf(
 ): Promise<AppendResult> {
   switch (outcome.kind) {
     case "appended":
-      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch };
+      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch, driven: holder.isDriven(outcome) };
     case "refused":
       return { kind: "refused", lease: holder.statusOf(outcome) };
     case "newer":

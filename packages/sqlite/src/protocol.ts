@@ -39,7 +39,7 @@ export type Work =
   | { kind: "close" };
 
 export type WorkOutcome =
-  | { kind: "appended"; seq: number; epoch: number }
+  | { kind: "appended"; seq: number; epoch: number; driven: boolean }
   /** The main thread reads the newer events itself. */
   | { kind: "newer" }
   | { kind: "refused"; lease: Lease }

@@ -97,7 +97,12 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     await child.kill();
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "held" });
     await becomes(store, { epoch: 1, status: "dead" });
-    assert.deepEqual(await store.append("t", [], { afterSeq: 2, take: 1 }), { kind: "appended", seq: 2, epoch: 2 });
+    assert.deepEqual(await store.append("t", [], { afterSeq: 2, take: 1 }), {
+      kind: "appended",
+      seq: 2,
+      epoch: 2,
+      driven: true,
+    });
   });
 
   test("a stopped driver is replaced after a period, and refused when it continues", async () => {

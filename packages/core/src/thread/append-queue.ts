@@ -4,7 +4,7 @@ import { progressAt } from "../folds/progress.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { AppendOptions, AppendResult, Blob, Store } from "../ports/store.ts";
-import { isActive, type Appended, type Decide } from "../turn/decide.ts";
+import { isActive, needsDriving, nextDueAt, type Appended, type Decide } from "../turn/decide.ts";
 import type { LeaseUse } from "../turn/driver.ts";
 
 /** The thread that the queue appends to. */
@@ -122,7 +122,9 @@ export class AppendQueue {
     const blobs = decided.flatMap((one) => one.blobs);
     const { lease } = this.#waiting[0]!;
     const release = decided.at(-1)!.release;
-    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, active: isActive(after) };
+    // What a newer release wrote may mean more work than this release can see: what it said about that stays.
+    const left = after.foreign ? {} : { active: isActive(after), awake: needsDriving(after), dueAt: nextDueAt(after) };
+    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, ...left };
     return ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
   }
 

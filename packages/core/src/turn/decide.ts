@@ -1,5 +1,6 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
-import { hasQueued, isScheduled, type InboxItem } from "../folds/inbox.ts";
+import { awaitingCalls, awaitPayload } from "../folds/awaited.ts";
+import { firstDueAt, hasQueued, isScheduled, type InboxItem } from "../folds/inbox.ts";
 import { REMIND_AFTER } from "../folds/control.ts";
 import { editedArgs, hasReport, type Call, type ChildReport } from "../folds/call.ts";
 import { asksPerson } from "../folds/open-call.ts";
@@ -50,6 +51,18 @@ export function needsDriving(state: ThreadState): boolean {
   if (isCompactionDue(state)) return true;
   if (state.turn) return !isWaiting(state.turn);
   return (hasQueued(state.inbox) && !state.held) || hasUnrecordedChanges(state);
+}
+
+/**
+ * When the thread becomes awake by itself: at the earliest deadline of a call of `agent_await`, or without a turn at the time of the next
+ * scheduled input. `null`: never. The timeout of a background run counts only the time at work, so the process that drives the child keeps
+ * it.
+ */
+export function nextDueAt(state: ThreadState): number | null {
+  // During a turn, an input that is due only waits.
+  if (!state.turn) return firstDueAt(state.inbox);
+  const deadlines = awaitingCalls(state).flatMap((call) => awaitPayload(call).until ?? []);
+  return deadlines.length > 0 ? Math.min(...deadlines) : null;
 }
 
 /** Whether a driver has to compact the prompt now. While the turn goes on, its next step does it. */
