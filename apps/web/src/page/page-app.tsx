@@ -34,8 +34,8 @@ export function PageApp({ client, info, guide }: Props): VNode {
   const [isSideOpen, setSideOpen] = useSide();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { notices, report, notify, close } = useNotices();
-  const pending = usePending(client) ?? [];
-  useWaitingTitle(pending.length);
+  const waiting = usePending(client);
+  const pending = waiting ?? [];
   const context = useMemo(
     (): PageContext => ({
       client,
@@ -52,6 +52,7 @@ export function PageApp({ client, info, guide }: Props): VNode {
     }),
     [client, info, guide, report, notify, setThreadId],
   );
+  useWaitingTitle(waiting, context.open);
   useEffect(() => {
     let isGone = false;
     if (threadId === null) return setSeat(null);
