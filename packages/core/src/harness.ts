@@ -19,9 +19,15 @@ import { costOf, defaultPrices, Prices, type PriceTable } from "./config/prices.
 import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
-import { ClockValue, ContextSources, LiveValue, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
+import {
+  ClockValue,
+  ContextSources,
+  LiveValue,
+  MemoryValue,
+  StoreValue,
+  WorkspaceValue,
+} from "./config/port-values.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
-import { openLive } from "./thread/open-live.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./tools/schema.ts";
@@ -35,7 +41,6 @@ import type { ToolSet } from "./tools/tool.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 
-/** `Values`: the type of the state of a thread, from the `stateSchema`. */
 /** How long `close` waits for steps and calls that run. */
 const DRAIN_MS = 1_000;
 
@@ -51,6 +56,7 @@ export interface SessionOptions {
   by?: string;
 }
 
+/** `Values`: the type of the state of a thread, from the `stateSchema`. */
 export interface HarnessConfig<Values = StateValues> {
   id: string;
   /** Default: in memory, and lost with the process. */
@@ -143,7 +149,6 @@ export class Harness<Values = StateValues> {
   readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
-  readonly #live: Live | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
@@ -183,10 +188,8 @@ export class Harness<Values = StateValues> {
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
     this.#config = { clock, ids, recover, resourceId };
-    this.#store = valid.storage ?? memoryStore();
-    const store = this.#store;
+    const store = (this.#store = valid.storage ?? memoryStore());
     this.#workspace = valid.workspace;
-    this.#live = valid.live;
     const { workspace, memory, live, context: sources = [] } = valid;
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
@@ -208,7 +211,7 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
-    await openLive(this.#live, this.#store, this.#registry);
+    await this.#registry.openLive();
     await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
@@ -311,7 +314,6 @@ export class Harness<Values = StateValues> {
     await this.#registry.close({ drainMs });
     await heartbeats;
     await this.#workspace?.close();
-    await this.#live?.close();
     await this.#store.close();
   }
 

@@ -15,7 +15,8 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
       results.accepted(inputId);
       if (event.retry) return;
       const count = state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
-      if (state.turn) thread.derived({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
+      if (state.turn)
+        thread.derived({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
       return;
     }
     case "abort_requested":
