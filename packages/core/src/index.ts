@@ -94,7 +94,7 @@ export type {
 } from "./ports/memory.ts";
 export type { ContextSource, SourceReach, SourceText } from "./ports/context-source.ts";
 export type { DriveOutcome, Placement } from "./ports/placement.ts";
-export type { Live, LiveFrame, LiveSource, ReadFrame } from "./ports/live.ts";
+export type { Live, LiveFrame, LivePosition, LiveReader, LiveSource, ReadFrame, StoredEvent } from "./ports/live.ts";
 export { memoryStore } from "./ports/memory-store.ts";
 export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/workspace.ts";
 export type { EventQuery, FoundEvent, Store, ThreadListChange, ThreadQuery, ThreadRecord } from "./ports/store.ts";

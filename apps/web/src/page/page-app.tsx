@@ -4,7 +4,7 @@ import type { ThreadRecord } from "@cinch/core";
 import type { VNode } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pageCommands } from "./page-commands.ts";
-import { PageProvider, type PageContext } from "./page-context.ts";
+import { PageProvider, type PageContext, type PageGuide } from "./page-context.ts";
 import { RulesDialog } from "./thread/rules-dialog.tsx";
 import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
@@ -18,8 +18,15 @@ import { useWaitingTitle } from "./ui/waiting-title.ts";
 /** So long can a deletion be undone: until then, nothing is deleted. */
 const UNDO_MS = 5_000;
 
-export function PageApp({ client, info }: { client: Client; info: ServerInfo }): VNode {
-  const [threadId, setThreadId] = useThreadInAddress();
+interface Props {
+  client: Client;
+  info: ServerInfo;
+  guide?: PageGuide;
+}
+
+export function PageApp({ client, info, guide }: Props): VNode {
+  const prefix = guide ? "#/tour/" : "#/t/";
+  const [threadId, setThreadId] = useThreadInAddress(prefix);
   const [seat, setSeat] = useState<RemoteSession | null>(null);
   const [open, setOpen] = useState<"palette" | "rules" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
@@ -35,11 +42,14 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
       report,
       notify,
       open: (id) => {
+        if (id === null && guide) return guide.leave();
         setThreadId(id);
         setListOpen(false);
       },
+      addressOf: (id) => prefix + id,
+      guide: guide ?? null,
     }),
-    [client, info, report, notify, setThreadId],
+    [client, info, guide, report, notify, setThreadId],
   );
   useEffect(() => {
     let isGone = false;
@@ -137,18 +147,24 @@ function useSide(): [boolean, (isOpen: boolean) => void] {
 }
 
 /** The thread that the address names: a reload and a link lead to it. */
-function useThreadInAddress(): [string | null, (id: string | null) => void] {
-  const read = () => /^#\/t\/([\w-]{1,128})$/.exec(location.hash)?.[1] ?? null;
+function useThreadInAddress(prefix: string): [string | null, (id: string | null) => void] {
+  const read = () => {
+    const id = location.hash.startsWith(prefix) ? location.hash.slice(prefix.length) : "";
+    return /^[\w-]{1,128}$/.test(id) ? id : null;
+  };
   const [threadId, setThreadId] = useState(read);
   useEffect(() => {
     const onChange = () => setThreadId(read());
     addEventListener("hashchange", onChange);
     return () => removeEventListener("hashchange", onChange);
   }, []);
-  const set = useCallback((id: string | null) => {
-    location.hash = id === null ? "" : `#/t/${id}`;
-    setThreadId(id);
-  }, []);
+  const set = useCallback(
+    (id: string | null) => {
+      location.hash = id === null ? "" : prefix + id;
+      setThreadId(id);
+    },
+    [prefix],
+  );
   return [threadId, set];
 }
 

@@ -1,6 +1,6 @@
 import type { RemoteSession } from "@cinch/client";
 import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
-import type { PageContext } from "./page-context.ts";
+import { hasTour, type PageContext } from "./page-context.ts";
 import { download, exported } from "./thread/export.ts";
 import type { PaletteCommand } from "./ui/palette.tsx";
 
@@ -23,6 +23,7 @@ export function pageCommands({ context, seat, openRules, toggleSide, pending }: 
       name: `Answer ${toolName} in “${title || "Untitled"}”`,
       run: () => open(rootThreadId),
     })),
+    ...tourCommands(context),
     { name: "Notify me when a thread waits", run: run(async () => Notification.requestPermission()) },
   ];
   if (!seat) return general;
@@ -52,6 +53,11 @@ export function pageCommands({ context, seat, openRules, toggleSide, pending }: 
     },
     ...general,
   ];
+}
+
+function tourCommands({ info, guide }: PageContext): PaletteCommand[] {
+  if (guide) return [{ name: "Leave the tour", run: guide.leave }];
+  return hasTour(info) ? [{ name: "Take the two-minute tour", run: () => void (location.hash = "#/tour") }] : [];
 }
 
 function manageCommands({

@@ -1,7 +1,8 @@
+import { useThreads } from "@cinch/client/react";
 import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { useCommand, usePage } from "./page-context.ts";
+import { hasTour, useCommand, usePage } from "./page-context.ts";
 import { useDraft } from "./ui/draft.ts";
 
 interface Props {
@@ -12,9 +13,10 @@ interface Props {
 
 /** Without a thread: what waits, and a place to begin. The first message creates the thread. */
 export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
-  const { client, open } = usePage();
+  const { client, info, open } = usePage();
   const run = useCommand();
   const draft = useDraft("new");
+  const isFirst = useThreads(client)?.length === 0;
   const { text } = draft;
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => area.current?.focus(), []);
@@ -72,6 +74,16 @@ export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
               </button>
             </div>
           </form>
+          {isFirst && hasTour(info) && (
+            <p class="first">
+              <a class="button" href="#/tour">
+                Take the two-minute tour
+              </a>
+              <span class="hint">
+                An agent mends a small project, which is thrown away. Its model follows a script, so it needs no key.
+              </span>
+            </p>
+          )}
           {pending.length > 0 && (
             <section class="waiting">
               <h2>Waits for you</h2>

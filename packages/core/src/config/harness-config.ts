@@ -5,7 +5,15 @@ import { Budget } from "./budget.ts";
 import { HeartbeatList, type Heartbeat } from "./heartbeats.ts";
 import { AgentValue, ModeConfig } from "./modes.ts";
 import type { ResolveModel } from "./models.ts";
-import { ClockValue, ContextSources, MemoryValue, PlacementValue, StoreValue, WorkspaceValue } from "./port-values.ts";
+import {
+  ClockValue,
+  ContextSources,
+  LiveValue,
+  MemoryValue,
+  PlacementValue,
+  StoreValue,
+  WorkspaceValue,
+} from "./port-values.ts";
 import { Prices, type PriceTable } from "./prices.ts";
 import type { StateUpdates, StateValues } from "./state-shape.ts";
 import { ContextWindow } from "./windows.ts";
@@ -15,6 +23,7 @@ import { Rule, ToolCategory } from "../permissions/rule.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ContextSource } from "../ports/context-source.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { Live } from "../ports/live.ts";
 import type { Memory } from "../ports/memory.ts";
 import type { Placement } from "../ports/placement.ts";
 import type { Store } from "../ports/store.ts";
@@ -71,6 +80,8 @@ export interface HarnessConfig<Values = StateValues> {
   worker?: Partial<WorkerLimits>;
   /** Work that is repeated at an interval, from `init` until `close`. */
   heartbeats?: Heartbeat[];
+  /** Shows what other processes drive as it happens: `peerLive()` of `@cinch/postgres`. Default: by drafts, twice a second. */
+  live?: Live;
   clock?: Clock;
   ids?: Ids;
 }
@@ -104,6 +115,7 @@ export const HarnessOptions = z.strictObject({
   placement: z.optional(PlacementValue),
   worker: z.optional(z.strictObject({ maxThreads: limit, maxPerResource: limit })),
   heartbeats: z.optional(HeartbeatList),
+  live: z.optional(LiveValue),
   clock: z.optional(ClockValue),
   ids: z.optional(fn<Ids>()),
 });

@@ -20,8 +20,8 @@ interface OpenThread {
 interface ThreadAccess {
   /** Runs `work` when all earlier work has settled. */
   exclusively(work: () => Promise<void>): Promise<void>;
-  /** This process has appended these events, and `after` is the state that they fold to. */
-  appended(events: readonly DurableEvent[], after: ThreadState): Promise<void>;
+  /** This process has appended these events, a driver's under this epoch, and `after` is the state that they fold to. */
+  appended(events: readonly DurableEvent[], after: ThreadState, epoch?: number): Promise<void>;
   /** Another process has appended these events. */
   followed(events: readonly DurableEvent[]): Promise<void>;
 }
@@ -146,6 +146,7 @@ export class AppendQueue {
         await this.#access.appended(
           decided.flatMap(({ durable }) => durable),
           after,
+          answered[0]?.lease && stored.epoch,
         );
       for (const [at, { outcome }] of answered.entries()) outcome.resolve(outcomeOf(decided[at]!, stored));
     } catch (error) {

@@ -119,7 +119,7 @@ export class ChildRun {
 
   #relay(child: Thread): Subscriber {
     const owner = this.#owner;
-    owner.live(introduction(child));
+    owner.derived(introduction(child));
     // The child has reported that before its events were passed on.
     const blocked = child.supervisor.whyBlocked;
     if (blocked) owner.report(`The subagent "${this.#run.agentName}" can't be driven from here`, blocked);
@@ -128,7 +128,7 @@ export class ChildRun {
     const subscriber = new Subscriber(
       (event) => {
         const live = relayed(child, event);
-        if (live) owner.live(live);
+        if (live) owner.derived(live);
         if (child.supervisor.isAtWork && live && !event.type.startsWith("subagent_"))
           owner.descendantEvents.pass(this.#run.path, event);
         const mayChangeStatus = "v" in event || event.type.startsWith("subagent_");

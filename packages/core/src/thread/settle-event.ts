@@ -15,7 +15,8 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
       results.accepted(inputId);
       if (event.retry) return;
       const count = state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
-      if (state.turn) thread.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
+      if (state.turn)
+        thread.derived({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
       return;
     }
     case "abort_requested":
@@ -25,7 +26,7 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
     case "thread_rewound":
       return results.dropLost(thread.state);
     case "agent_end":
-      if (thread.state.held) thread.live(heldInfo(thread.state.inbox.length));
+      if (thread.state.held) thread.derived(heldInfo(thread.state.inbox.length));
       results.turnEnded(thread.state);
   }
 }

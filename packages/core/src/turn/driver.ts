@@ -12,6 +12,7 @@ import type { Usage } from "../events/message.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
+import type { Live } from "../ports/live.ts";
 import type { ContextSource } from "../ports/context-source.ts";
 import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
@@ -60,6 +61,7 @@ export interface DriverPorts {
   workspace: Workspace | undefined;
   memory: Memory | undefined;
   sources: readonly ContextSource[];
+  live: Live | undefined;
   threads: OpenThreads;
   /** Without a placement there are none: each process drives the threads that it has open. */
   wakes: Wakes | undefined;

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Asked } from "../asked/asked.tsx";
 import { SeatProvider } from "../page-context.ts";
 import { Side } from "../panels/side.tsx";
+import { GuideLine } from "../tour/guide-line.tsx";
 import { Announcements } from "./announcements.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationView } from "./conversation-view.tsx";
@@ -36,6 +37,7 @@ export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: P
         <ConversationView key={threadId} onRewind={setRewinding} />
         <div class="bottom">
           <div class="column">
+            <GuideLine />
             <Asked />
             <Queue />
             <Composer key={threadId} />
