@@ -3,7 +3,7 @@ import { AgentModes } from "./config/agent-modes.ts";
 import type { Budget } from "./config/budget.ts";
 import { checkedConfig } from "./config/check.ts";
 import { checkAgent, knownAgents } from "./config/check-agent.ts";
-import { HarnessOptions, modesOf, type HarnessConfig } from "./config/harness-config.ts";
+import { HarnessOptions, workerLimits, modesOf, type HarnessConfig } from "./config/harness-config.ts";
 import { closedError, reasonOf } from "./errors.ts";
 import { Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
 import { memoryStore } from "./ports/memory-store.ts";
@@ -25,9 +25,14 @@ import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
+import type { DriveOutcome } from "./ports/placement.ts";
+import { Counters } from "./workers/counters.ts";
+import { ProcessRole } from "./workers/process-role.ts";
 
 /** How long `close` waits for steps and calls that run. */
 const DRAIN_MS = 1_000;
+/** How long `drain` waits. */
+const LONG_DRAIN_MS = 25_000;
 
 /** What `createSession` takes. */
 export interface SessionOptions {
@@ -57,6 +62,9 @@ export class Harness<Values = StateValues> {
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
+  /** Without a placement there are no roles: each process drives the threads that it has open. */
+  readonly #role: ProcessRole | undefined;
+  readonly #counters = new Counters();
   #ready: Promise<void> | undefined;
   #cancelPrintAtExit: (() => void) | undefined;
   readonly #closing = new AbortController();
@@ -97,10 +105,18 @@ export class Harness<Values = StateValues> {
     const store = this.#store;
     this.#workspace = valid.workspace;
     this.#live = valid.live;
-    const { workspace, memory, live, context: sources = [] } = valid;
+    const { workspace, memory, live, placement, context: sources = [] } = valid;
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
+    const report = (message: string) => this.#inform(message);
+    const limits = workerLimits(valid);
+    const counters = this.#counters;
+    this.#role = placement && new ProcessRole({ placement, store, clock, counters, onRecover, report }, limits);
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
-    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
+    this.#registry = new ThreadRegistry(
+      { ...ports, wakes: this.#role?.wakes, counters, costOf: cost },
+      this.#agentModes,
+      onRecover,
+    );
     this.#session = this.#newSession({});
     this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }
@@ -119,8 +135,11 @@ export class Harness<Values = StateValues> {
   async #init(): Promise<void> {
     await this.#store.open();
     await openLive(this.#live, this.#store, this.#registry);
+    await this.#role?.open();
     await this.#openWorkspace();
-    if (this.#config.recover === "all") await this.#recoverAll();
+    // Workers look for such threads all the time.
+    if (this.#config.recover === "all" && !this.#role) await this.#recoverAll();
+    await this.#role?.start(this.#registry);
     this.#heartbeats.start();
     this.#cancelPrintAtExit = printAtExit(() => this.#registry.unanswered());
     this.#agentModes.warnOfUnknownTools(this.#modes);
@@ -208,6 +227,27 @@ export class Harness<Values = StateValues> {
   }
 
   /**
+   * Drives the thread until it rests, if it needs a driver: for a placement of your own. `busy`: this process has no room for it, or is a
+   * front. `handed_over`: the process is leaving, and another one has to continue.
+   */
+  async drive(options: { threadId: string }): Promise<DriveOutcome> {
+    const { threadId } = optionsOf("drive", options);
+    await this.init();
+    return this.#role ? this.#role.drive(threadId) : this.#registry.drive(threadId);
+  }
+
+  /**
+   * The first half of `close`: begins no step and no call any more, waits up to `drainMs` (default: 25 s) for those that run, and releases
+   * their leases, so that other processes continue the turns. Sessions stay open.
+   */
+  async drain(options: { drainMs?: number } = {}): Promise<void> {
+    const { drainMs = LONG_DRAIN_MS } = optionsOf("drain", options);
+    const drained = this.#role?.drain();
+    await this.#registry.drain(drainMs);
+    await drained;
+  }
+
+  /**
    * Begins no step and no call any more, waits up to `drainMs` (default: a second) for those that run, then stops them, and releases the
    * leases. Pending calls stay pending.
    */
@@ -218,7 +258,10 @@ export class Harness<Values = StateValues> {
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
+    const drained = this.#role?.drain();
     await this.#registry.close({ drainMs });
+    await drained;
+    await this.#role?.close();
     await heartbeats;
     await this.#workspace?.close();
     await this.#live?.close();

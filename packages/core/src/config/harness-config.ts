@@ -5,7 +5,15 @@ import { Budget } from "./budget.ts";
 import { HeartbeatList, type Heartbeat } from "./heartbeats.ts";
 import { AgentValue, ModeConfig } from "./modes.ts";
 import type { ResolveModel } from "./models.ts";
-import { ClockValue, ContextSources, LiveValue, MemoryValue, StoreValue, WorkspaceValue } from "./port-values.ts";
+import {
+  ClockValue,
+  ContextSources,
+  LiveValue,
+  MemoryValue,
+  PlacementValue,
+  StoreValue,
+  WorkspaceValue,
+} from "./port-values.ts";
 import { Prices, type PriceTable } from "./prices.ts";
 import type { StateUpdates, StateValues } from "./state-shape.ts";
 import { ContextWindow } from "./windows.ts";
@@ -17,10 +25,12 @@ import type { ContextSource } from "../ports/context-source.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Live } from "../ports/live.ts";
 import type { Memory } from "../ports/memory.ts";
+import type { Placement } from "../ports/placement.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { isStandard } from "../tools/schema.ts";
 import type { ToolSet } from "../tools/tool.ts";
+import type { WorkerLimits } from "../workers/worker.ts";
 
 /** `Values`: the type of the state of a thread, from the `stateSchema`. */
 export interface HarnessConfig<Values = StateValues> {
@@ -64,6 +74,10 @@ export interface HarnessConfig<Values = StateValues> {
   onRecover?: "resume" | "pause";
   /** Whether `init` also continues interrupted turns in threads that are not open. */
   recover?: "opened" | "all";
+  /** Brings threads to the processes that drive them. Default: every process drives the threads that it has open. */
+  placement?: Placement;
+  /** Beside a `placement`: this process drives threads, at most so many. Left out, it is a front: its sessions watch and command. */
+  worker?: Partial<WorkerLimits>;
   /** Work that is repeated at an interval, from `init` until `close`. */
   heartbeats?: Heartbeat[];
   /** Shows what other processes drive as it happens: `peerLive()` of `@cinch/postgres`. Default: by drafts, twice a second. */
@@ -72,6 +86,7 @@ export interface HarnessConfig<Values = StateValues> {
   ids?: Ids;
 }
 
+const limit = z.optional(z.int("must be a whole number from 1").check(z.gte(1, "must be a whole number from 1")));
 const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
 export const HarnessOptions = z.strictObject({
   id: z.string().check(z.minLength(1)),
@@ -97,6 +112,8 @@ export const HarnessOptions = z.strictObject({
   resolveModel: z.optional(fn<ResolveModel>()),
   onRecover: z.optional(z.enum(["resume", "pause"])),
   recover: z.optional(z.enum(["opened", "all"])),
+  placement: z.optional(PlacementValue),
+  worker: z.optional(z.strictObject({ maxThreads: limit, maxPerResource: limit })),
   heartbeats: z.optional(HeartbeatList),
   live: z.optional(LiveValue),
   clock: z.optional(ClockValue),
@@ -110,4 +127,20 @@ export function modesOf({ agent, modes }: ValidConfig): ModeConfig[] {
     throw new CinchError("INVALID_CONFIG", "Harness: give it either an agent or modes.");
   }
   return modes ?? [{ id: "default", agent: agent! }];
+}
+
+const DEFAULT_LIMITS: WorkerLimits = { maxThreads: 100, maxPerResource: 20 };
+
+/** The limits of a worker. `null`: this process is a front, or there is no placement. */
+export function workerLimits({ placement, worker, workspace }: ValidConfig): WorkerLimits | null {
+  if (worker && !placement)
+    throw new CinchError("INVALID_CONFIG", "Harness: worker needs a placement, which brings threads to workers.");
+  if (placement && workspace?.isLocal)
+    throw new CinchError(
+      "INVALID_CONFIG",
+      "Harness: the workspace is on the disk of this machine, and with a placement a thread moves between machines. If all of them have the same folder there, give the workspace shared: true.",
+    );
+  if (!worker) return null;
+  const { maxThreads = DEFAULT_LIMITS.maxThreads, maxPerResource = DEFAULT_LIMITS.maxPerResource } = worker;
+  return { maxThreads, maxPerResource };
 }

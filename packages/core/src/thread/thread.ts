@@ -25,6 +25,7 @@ import type { Appended, Decide } from "../turn/decide.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
 import { MemoryJobs } from "./memory-jobs.ts";
+import { OwedWork } from "./owed-work.ts";
 import { findModes } from "./thread-modes.ts";
 import { ThreadTranscript } from "./thread-transcript.ts";
 import { settleEvent } from "./settle-event.ts";
@@ -55,6 +56,7 @@ export class Thread implements Journal {
   /** The commands that are not answered yet. The thread may have to be driven after each. */
   readonly #commands = new Set<Promise<unknown>>();
   readonly children = new Children(this);
+  readonly owed = new OwedWork(this);
   readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.wakeWaiters());
   readonly memoryJobs = new MemoryJobs(this);
@@ -168,6 +170,7 @@ export class Thread implements Journal {
     if (appended.result && "refusal" in appended.result) throw appended.result.refusal;
     this.supervisor.clearFailure();
     this.supervisor.wake();
+    if (appended.kind === "appended" && !appended.driven) this.supervisor.callForDriver();
     return appended.result?.value;
   }
 
@@ -182,6 +185,7 @@ export class Thread implements Journal {
           return proposal && { ...proposal, release: true };
         };
         const { kind } = await this.append(releasing, { take: epoch });
+        if (kind === "appended") this.supervisor.callForDriver();
         if (kind !== "refused") return kind === "appended";
       }
       // The driver may be doing what makes this unnecessary, or what has to be stopped first.
@@ -248,6 +252,7 @@ export class Thread implements Journal {
       this.feed.begin(epoch);
     }
     this.#state.expect(events, after);
+    this.owed.appended(events, after);
     return this.#ingest(events, "appended");
   }
 
