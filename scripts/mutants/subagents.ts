@@ -208,8 +208,8 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: descendants of a paused tree are driven",
     file: "thread/thread-registry.ts",
-    find: 'if (this.#onRecover === "pause" && thread.state.turn',
-    replace: 'if (this.#onRecover === "pause" && !thread.state.agent && thread.state.turn',
+    find: "if (mayPause && thread.state.turn",
+    replace: "if (mayPause && !thread.state.agent && thread.state.turn",
     tests: ["subagents/recover"],
   },
   {

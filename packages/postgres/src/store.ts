@@ -28,6 +28,7 @@ import { JournalReader } from "./journal-reader.ts";
 import { withDefaultSchema, type PostgresOptions } from "./options.ts";
 import { prepareSchema } from "./schema.ts";
 import { SearchIndexer } from "./search-indexer.ts";
+import { grantAccess } from "./store-access.ts";
 import { ThreadListing } from "./thread-listing.ts";
 
 /** Threads in a PostgreSQL database. Processes on any number of machines may have it open. */
@@ -57,7 +58,8 @@ class PostgresStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: PostgresOptions) {
-    this.#options = withDefaultSchema(options);
+    this.#options = withDefaultSchema("postgresStore", options);
+    grantAccess(this, { options: this.#options, database: () => this.#assertOpen().database });
   }
 
   async open(): Promise<void> {

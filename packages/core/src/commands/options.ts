@@ -112,6 +112,8 @@ const SCHEMAS = {
   createSession: () =>
     z.strictObject({ threadId: z.optional(id), resourceId: z.optional(id), confined: flag, by: personName }),
   close: () => z.strictObject({ drainMs: z.optional(z.number().check(z.gte(0, "must not be below 0"))) }),
+  drain: () => z.strictObject({ drainMs: z.optional(z.number().check(z.gte(0, "must not be below 0"))) }),
+  drive: () => z.strictObject({ threadId: id }),
   followThreads: () => z.strictObject({ resourceId: z.optional(id) }),
   pending: () => z.strictObject({ resourceId: z.optional(id) }),
   removeHeartbeat: () => z.strictObject({ id }),

@@ -6,20 +6,23 @@ import type { Clock } from "../ports/clock.ts";
 import type { AppendOptions, AppendResult, Blob, Store } from "../ports/store.ts";
 import { isActive, needsDriving, nextDueAt, type Appended, type Decide } from "../turn/decide.ts";
 import type { LeaseUse } from "../turn/driver.ts";
+import type { Counters } from "../workers/counters.ts";
+import type { OwedWork } from "./owed-work.ts";
 
 /** The thread that the queue appends to. */
 interface OpenThread {
   readonly id: string;
   readonly state: ThreadState;
-  readonly ports: { readonly store: Store; readonly clock: Clock };
+  readonly ports: { readonly store: Store; readonly clock: Clock; readonly counters: Counters };
+  readonly owed: OwedWork;
 }
 
 /** How the queue changes its thread. */
 interface ThreadAccess {
   /** Runs `work` when all earlier work has settled. */
   exclusively(work: () => Promise<void>): Promise<void>;
-  /** This process has appended these events, and `after` is the state that they fold to. */
-  appended(events: readonly DurableEvent[], after: ThreadState): Promise<void>;
+  /** This process has appended these events, a driver's under this epoch, and `after` is the state that they fold to. */
+  appended(events: readonly DurableEvent[], after: ThreadState, epoch?: number): Promise<void>;
   /** Another process has appended these events. */
   followed(events: readonly DurableEvent[]): Promise<void>;
 }
@@ -123,9 +126,23 @@ export class AppendQueue {
     const { lease } = this.#waiting[0]!;
     const release = decided.at(-1)!.release;
     // What a newer release wrote may mean more work than this release can see: what it said about that stays.
-    const left = after.foreign ? {} : { active: isActive(after), awake: needsDriving(after), dueAt: nextDueAt(after) };
+    const left = after.foreign
+      ? {}
+      : { active: isActive(after), ...this.#awake(decided, after), dueAt: nextDueAt(after) };
     const options: AppendOptions = { afterSeq: state.seq, ...lease, release, ...left };
-    return ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
+    const begun = performance.now();
+    const stored = await ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
+    ports.counters.append.add(performance.now() - begun);
+    if (stored.kind === "refused") ports.counters.refusedAppends++;
+    return stored;
+  }
+
+  /** An append that has no say in it leaves a thread awake for which another process owes work. */
+  #awake(decided: readonly Decided[], after: ThreadState): { awake?: boolean } {
+    const { state, owed } = this.#thread;
+    const events = decided.flatMap(({ durable }) => durable);
+    const awake = needsDriving(after) || owed.isOpen || owed.isOwed(events, after);
+    return awake || needsDriving(state) ? { awake } : {};
   }
 
   async #answer({ decided, after }: Group, stored: AppendResult | null): Promise<void> {
@@ -135,6 +152,7 @@ export class AppendQueue {
         await this.#access.appended(
           decided.flatMap(({ durable }) => durable),
           after,
+          answered[0]?.lease && stored.epoch,
         );
       for (const [at, { outcome }] of answered.entries()) outcome.resolve(outcomeOf(decided[at]!, stored));
     } catch (error) {
@@ -146,7 +164,7 @@ export class AppendQueue {
 function outcomeOf({ stamped: events, release: released, result }: Decided, stored: AppendResult | null) {
   if (events.length === 0) return { kind: "nothing" as const, result };
   if (stored?.kind !== "appended") return { kind: "refused" as const };
-  return { kind: "appended" as const, events, epoch: stored.epoch, released, result };
+  return { kind: "appended" as const, events, epoch: stored.epoch, released, driven: stored.driven, result };
 }
 
 /** Whether the store has certainly written nothing. */

@@ -17,7 +17,8 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
       if (event.retry || event.dueAt !== undefined) return;
       const queued = state.inbox.slice(0, queuedCount(state.inbox));
       const count = queued.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
-      if (state.turn) thread.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
+      if (state.turn)
+        thread.derived({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
       return;
     }
     case "abort_requested":
@@ -27,7 +28,7 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
     case "thread_rewound":
       return results.dropLost(thread.state);
     case "agent_end":
-      if (thread.state.held) thread.live(heldInfo(queuedCount(thread.state.inbox)));
+      if (thread.state.held) thread.derived(heldInfo(queuedCount(thread.state.inbox)));
       results.turnEnded(thread.state);
   }
 }

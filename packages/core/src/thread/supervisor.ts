@@ -24,7 +24,16 @@ export interface SupervisedThread extends Journal {
   failed(error: unknown): void;
 }
 
-/** Drives a thread when it needs a driver and has none, and otherwise watches that its driver stays alive. */
+/**
+ * How a drive for a worker has ended. `rested`: the thread needs no driver. `elsewhere`: another process drives it. `stuck`: it needs a
+ * driver, and this process can't be it now.
+ */
+export type DriveEnd = "rested" | "elsewhere" | "stuck";
+
+/**
+ * Drives a thread when it needs a driver and has none, and otherwise watches that its driver stays alive. With a placement it drives only
+ * while a worker lets it, and watches nothing: workers look for threads without a driver.
+ */
 export class Supervisor {
   readonly #thread: SupervisedThread;
   readonly #ports: DriverPorts;
@@ -39,6 +48,9 @@ export class Supervisor {
   #broken: Error | null = null;
   #closed = false;
   #isDraining = false;
+  /** Whether this process may drive the thread. */
+  #isAssigned: boolean;
+  #isDrivenElsewhere = false;
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
   #declinesQuestions = false;
@@ -50,6 +62,7 @@ export class Supervisor {
   constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
     this.#ports = ports;
+    this.#isAssigned = ports.wakes === undefined;
   }
 
   /** Settles when the driver that runs now has stopped. */
@@ -83,6 +96,7 @@ export class Supervisor {
 
   /** A session has entered the thread. With `onAsk: "decline"`, calls that wait for a person are declined from now on. */
   sessionEntered(): void {
+    if (this.#ports.wakes) return;
     this.#declinesQuestions = this.#ports.modes.declinesQuestions;
     this.wake();
   }
@@ -96,6 +110,7 @@ export class Supervisor {
    * process that only answers may exit at once, and would interrupt the call that it has started.
    */
   appended(events: readonly { type: string }[]): void {
+    if (this.#ports.wakes) return;
     if (events.some(isInput)) this.#stopStandingBack();
     else if (events.some(isAnswer) && !this.#running && this.#thread.state.turn?.turnId !== this.#lastDrivenTurnId)
       this.#standBack();
@@ -106,6 +121,7 @@ export class Supervisor {
    * many inputs follow.
    */
   followed(events: readonly { type: string }[]): void {
+    if (this.#ports.wakes) return;
     const inputs = events.filter(isInput).length;
     if (inputs > 0 && inputs >= queuedCount(this.#thread.state.inbox)) this.#standBack();
   }
@@ -121,7 +137,7 @@ export class Supervisor {
 
   /** `force` also continues a parked turn, and takes held inputs. */
   wake({ force = false } = {}): void {
-    if (this.#closed || !this.#mayDrive) return;
+    if (this.#closed || !this.#isAssigned || !this.#mayDrive) return;
     this.#awaitInputs();
     if (!this.#isCalledFor(this.#stateNow, force)) return this.#reportBlocked();
     if (this.#running) {
@@ -134,6 +150,34 @@ export class Supervisor {
       this.#again = undefined;
       if (again) this.wake(again);
     });
+  }
+
+  /** For a worker: drives the thread until it rests. */
+  async drive(): Promise<DriveEnd> {
+    this.#isAssigned = true;
+    this.#isDrivenElsewhere = false;
+    this.#broken = null;
+    this.#declinesQuestions = this.#ports.modes.declinesQuestions;
+    try {
+      this.wake();
+      while (this.#running) await this.#running;
+    } finally {
+      this.#isAssigned = false;
+      this.#declinesQuestions = false;
+    }
+    const state = this.#stateNow;
+    if (!state.foreign && !needsDriving(state)) return "rested";
+    return this.#isDrivenElsewhere ? "elsewhere" : "stuck";
+  }
+
+  /** This process has appended, and no driver will see it: with a placement, a worker is asked to drive. */
+  callForDriver(): void {
+    if (!this.#isAssigned && needsDriving(this.#stateNow)) this.#ports.wakes?.send(this.#thread.id);
+  }
+
+  /** Why this process can't drive the thread, if it would. */
+  get whyBlocked(): CinchError | null {
+    return this.#isAssigned ? this.#ports.modes.whyBlocked(this.#thread.state) : null;
   }
 
   /** While the harness closes, only to end a turn that is to be aborted. */
@@ -191,6 +235,7 @@ export class Supervisor {
       if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
+      this.#isDrivenElsewhere = status === "held";
       if (status === "held" || status === "mine") return this.#watch(force);
       if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#stateNow, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, {
@@ -234,7 +279,10 @@ export class Supervisor {
   /** Handles an error of the driver: the turn ends with it. If that can't be written, subscribers and callers here get it. */
   async #stopped(error: unknown, force: boolean): Promise<void> {
     if (this.#closed) return;
-    if (error instanceof LeaseLost) this.#thread.discardDraft();
+    if (error instanceof LeaseLost) {
+      this.#isDrivenElsewhere = true;
+      this.#thread.discardDraft();
+    }
     if (error instanceof LeaseLost || isPassing(error)) return this.#watch(force);
     if (this.#driver && this.#thread.state.turn) {
       try {
@@ -250,7 +298,7 @@ export class Supervisor {
 
   /** Checks later whether the driver is still alive. If it is not, this process continues the turn. */
   #watch(force: boolean): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#ports.wakes) return;
     this.#unwatch?.();
     this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
       this.#unwatch = undefined;
@@ -258,11 +306,12 @@ export class Supervisor {
     });
   }
 
-  /** Parks a turn that was interrupted by a crash, until `resume()`. */
+  /** Parks a turn that was interrupted by a crash, until `resume()`. With a placement, a free lease does not show a crash. */
   async pause(): Promise<void> {
     const { state, id } = this.#thread;
     const { epoch, status } = await this.#ports.store.lease(id);
-    if (!state.turn || state.parked || (status !== "free" && status !== "dead")) return;
+    const isInterrupted = status === "dead" || (status === "free" && !this.#ports.wakes);
+    if (!state.turn || state.parked || !isInterrupted) return;
     // If another process drives by now, there is nothing to pause. If the event can't be written, opening the thread fails.
     await this.#thread.append((now) => parked(now, "the process that drove it is gone"), { take: epoch });
   }

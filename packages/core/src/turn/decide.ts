@@ -34,6 +34,8 @@ export type Appended<Result = void> =
       events: readonly StampedEvent[];
       epoch: number;
       released: boolean;
+      /** A living driver will see the events. */
+      driven: boolean;
       result: Result | undefined;
     }
   | { kind: "nothing"; result: Result | undefined }

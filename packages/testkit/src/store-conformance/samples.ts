@@ -5,8 +5,7 @@ import type { DurableType, Store, ThreadQuery } from "@cinch/core";
 import type { StampedEvent } from "@cinch/core/journal";
 
 /** A store object whose process can be killed. */
-export interface MortalStore {
-  store: Store;
+export interface MortalStore extends Pick<Store, "append"> {
   kill(): Promise<void>;
 }
 

@@ -1,12 +1,13 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { dueTime } from "../ui/format.ts";
-import { useCommand, useField, useSeat } from "../page-context.ts";
+import { useCommand, useField, usePage, useSeat } from "../page-context.ts";
 
 /** What was sent and waits. It can be edited and removed until the agent takes it. */
 export function Queue(): VNode | null {
   const seat = useSeat();
   const inbox = useField("inbox");
+  const { info } = usePage();
   const run = useCommand();
   const [edited, setEdited] = useState<{ inputId: string; content: string } | null>(null);
   const waiting = inbox.filter(({ note }) => !note);
@@ -36,7 +37,7 @@ export function Queue(): VNode | null {
               />
             ) : (
               <span class="text" dir="auto">
-                {by ? `${by}: ` : ""}
+                {by && by !== info.by ? `${by}: ` : ""}
                 {content}
               </span>
             )}

@@ -6,6 +6,7 @@ export function shortNumber(count: number): string {
 }
 
 export function duration(ms: number): string {
+  if (ms < 50) return "< 0.1 s";
   if (ms < 950) return `${(ms / 1_000).toFixed(1)} s`;
   if (ms < 59_500) return `${Math.round(ms / 1_000)} s`;
   if (ms < 3_570_000) return `${Math.round(ms / 60_000)} min`;
