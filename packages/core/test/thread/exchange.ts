@@ -175,7 +175,7 @@ export class AddressedStore extends MemoryStore {
     return new AddressedStore(this.#data);
   }
 
-  async announce({ address }: { address?: string }): Promise<void> {
+  override async announce({ address }: { address?: string }): Promise<void> {
     if (address !== undefined) addresses.set(this, address);
   }
 
