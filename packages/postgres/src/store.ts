@@ -31,6 +31,7 @@ import { JournalReader } from "./journal-reader.ts";
 import { withDefaultSchema, type PostgresOptions } from "./options.ts";
 import { prepareSchema } from "./schema.ts";
 import { SearchIndexer } from "./search-indexer.ts";
+import { grantAccess } from "./store-access.ts";
 import { ThreadListing } from "./thread-listing.ts";
 import { WaitingThreads } from "./waiting-threads.ts";
 
@@ -62,7 +63,8 @@ class PostgresStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: PostgresOptions) {
-    this.#options = withDefaultSchema(options);
+    this.#options = withDefaultSchema("postgresStore", options);
+    grantAccess(this, { options: this.#options, database: () => this.#assertOpen().database });
   }
 
   async open(): Promise<void> {
