@@ -89,7 +89,7 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: a run and a person share a session",
     file: "thread/child-run.ts",
-    find: "if (turn || inbox.length > 0) return { events: [], result: true };",
+    find: "if (turn || hasQueued(inbox)) return { events: [], result: true };",
     replace: "",
     tests: ["subagents/refused"],
   },

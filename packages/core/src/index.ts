@@ -24,7 +24,7 @@ export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
 export type { CloneOptions } from "./commands/clone.ts";
 export type { Compacted } from "./commands/compact.ts";
 export type { CreateOptions } from "./commands/create-thread.ts";
-export type { Input, InputFile } from "./commands/input.ts";
+export type { FollowUp, Input, InputFile } from "./commands/input.ts";
 export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
 export type {

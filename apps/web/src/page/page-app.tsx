@@ -1,4 +1,4 @@
-import { usePending } from "@cinch/client/react";
+import { usePending, useThreads } from "@cinch/client/react";
 import type { Client, RemoteSession, ServerInfo } from "@cinch/client";
 import type { ThreadRecord } from "@cinch/core";
 import type { VNode } from "preact";
@@ -10,6 +10,7 @@ import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
 import { ThreadNav } from "./threads/thread-nav.tsx";
 import { ConnectionNotice } from "./ui/connection-notice.tsx";
+import { KeysDialog } from "./ui/keys-dialog.tsx";
 import { Notices, type PageNotice } from "./ui/notices.tsx";
 import { Palette } from "./ui/palette.tsx";
 import { WelcomeView } from "./welcome-view.tsx";
@@ -28,13 +29,13 @@ export function PageApp({ client, info, guide }: Props): VNode {
   const prefix = guide ? "#/tour/" : "#/t/";
   const [threadId, setThreadId] = useThreadInAddress(prefix);
   const [seat, setSeat] = useState<RemoteSession | null>(null);
-  const [open, setOpen] = useState<"palette" | "rules" | null>(null);
+  const [open, setOpen] = useState<"palette" | "rules" | "keys" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
   const [isSideOpen, setSideOpen] = useSide();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { notices, report, notify, close } = useNotices();
-  const pending = usePending(client) ?? [];
-  useWaitingTitle(pending.length);
+  const waiting = usePending(client);
+  const pending = waiting ?? [];
   const context = useMemo(
     (): PageContext => ({
       client,
@@ -51,6 +52,7 @@ export function PageApp({ client, info, guide }: Props): VNode {
     }),
     [client, info, guide, report, notify, setThreadId],
   );
+  useWaitingTitle(waiting, context.open);
   useEffect(() => {
     let isGone = false;
     if (threadId === null) return setSeat(null);
@@ -82,7 +84,10 @@ export function PageApp({ client, info, guide }: Props): VNode {
   const commands = pageCommands({
     context,
     seat,
+    threads: useThreads(client) ?? [],
     openRules: () => setOpen("rules"),
+    openKeys: () => setOpen("keys"),
+    remove,
     toggleSide: () => setSideOpen(!isSideOpen),
     pending,
   });
@@ -91,6 +96,10 @@ export function PageApp({ client, info, guide }: Props): VNode {
       if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
         setOpen((now) => (now === "palette" ? null : "palette"));
+      }
+      if (event.key.toLowerCase() === "o" && event.shiftKey && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        context.open(null);
       }
       if (event.key === "F8") document.querySelector<HTMLElement>("#asked")?.focus();
       if (
@@ -104,12 +113,13 @@ export function PageApp({ client, info, guide }: Props): VNode {
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [seat, open, report]);
+  }, [seat, open, context]);
   const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
   return (
     <PageProvider value={context}>
       <ConnectionNotice client={client} />
-      <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen ? "side-open" : ""}`}>
+      <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen && shown ? "side-open" : ""}`}>
+        <button type="button" class="scrim" aria-label="Hide threads" onClick={() => setListOpen(false)} />
         <ThreadNav current={threadId} hidden={hidden} onDelete={remove} />
         {shown ? (
           <ThreadView
@@ -124,6 +134,7 @@ export function PageApp({ client, info, guide }: Props): VNode {
         )}
       </div>
       {open === "palette" && <Palette commands={commands} onClose={() => setOpen(null)} />}
+      {open === "keys" && <KeysDialog onClose={() => setOpen(null)} />}
       {open === "rules" && shown && (
         <SeatProvider value={shown}>
           <RulesDialog onClose={() => setOpen(null)} />

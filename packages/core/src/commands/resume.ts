@@ -1,4 +1,5 @@
 import type { ThreadState } from "../folds/state.ts";
+import { hasQueued } from "../folds/inbox.ts";
 import type { Thread } from "../thread/thread.ts";
 import { beginTurn, type Proposal } from "../turn/decide.ts";
 import type { DriverPorts } from "../turn/driver.ts";
@@ -11,7 +12,7 @@ export async function resume(thread: Thread): Promise<void> {
   refuseForeign(foreign);
   const reason = turn && thread.supervisor.whyBlocked;
   if (reason) throw reason;
-  const isStopped = turn ? parked : held && inbox.length > 0;
+  const isStopped = turn ? parked : held && hasQueued(inbox);
   if (isStopped && thread.ports.wakes) await thread.appendAlone((state) => goesOn(state, thread.ports));
   else if (isStopped) thread.wake({ force: true });
   await thread.children.opened();

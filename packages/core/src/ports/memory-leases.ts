@@ -86,7 +86,9 @@ export class MemoryLeases {
       const { wokenAt, dueAt, record } = thread;
       if (this.isDriven(record.id)) return [];
       const isDue = dueAt !== null && dueAt <= now;
-      const mayTake = wokenAt !== null && (wokenAt <= now - freeMs || this.of(record.id).holder !== null);
+      // A time in the future means that the clock was set back, and says nothing about how long ago it was.
+      const isOld = wokenAt !== null && (wokenAt <= now - freeMs || wokenAt > now);
+      const mayTake = wokenAt !== null && (isOld || this.of(record.id).holder !== null);
       if (mayTake) return [{ thread, since: isDue ? Math.min(wokenAt, dueAt) : wokenAt }];
       return isDue ? [{ thread, since: dueAt }] : [];
     });

@@ -264,10 +264,10 @@ export interface Store {
    * fewest driven threads, counting the ones listed before; then those that have been awake longest. Costs what it finds, however many
    * threads there are.
    */
-  stranded?(query: StrandedQuery): Promise<StrandedThread[]>;
-  load?(): Promise<StoreLoad>;
+  stranded(query: StrandedQuery): Promise<StrandedThread[]>;
+  load(): Promise<StoreLoad>;
   /** Tells the other processes on the store how to reach this one, and that it is leaving: it takes no lease any more. */
-  announce?(holder: { address?: string; draining?: boolean }): Promise<void>;
+  announce(holder: { address?: string; draining?: boolean }): Promise<void>;
 
   metrics?(): StoreMetrics;
 

@@ -1,5 +1,6 @@
 import { CinchError } from "../errors.ts";
 import { stamp, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
+import { progressAt } from "../folds/progress.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { AppendOptions, AppendResult, Blob, Store } from "../ports/store.ts";
@@ -104,8 +105,10 @@ export class AppendQueue {
     let after = this.#thread.state;
     for (const { decide, lease } of this.#waiting.slice(0, most)) {
       if (decided.at(-1)?.release || !isSameLease(lease, this.#waiting[0]?.lease)) break;
-      const { events = [], blobs = [], release = false, result } = decide(after) ?? {};
-      const stamped = events.map((event) => stamp(event, ports.clock.now()));
+      // Decided from the state at the time of the events, so that they fold to what the decision has seen.
+      const now = ports.clock.now();
+      const { events = [], blobs = [], release = false, result } = decide(progressAt(after, now)) ?? {};
+      const stamped = events.map((event) => stamp(event, now));
       const first = after.seq + 1;
       const durable = stamped.map((event, at) => ({ ...event, seq: first + at, threadId: id }) as DurableEvent);
       after = reduceThreadAll(after, durable);
@@ -122,7 +125,10 @@ export class AppendQueue {
     const blobs = decided.flatMap((one) => one.blobs);
     const { lease } = this.#waiting[0]!;
     const release = decided.at(-1)!.release;
-    const left = { active: isActive(after), ...this.#awake(decided, after), dueAt: nextDueAt(after) };
+    // What a newer release wrote may mean more work than this release can see: what it said about that stays.
+    const left = after.foreign
+      ? {}
+      : { active: isActive(after), ...this.#awake(decided, after), dueAt: nextDueAt(after) };
     const options: AppendOptions = { afterSeq: state.seq, ...lease, release, ...left };
     const begun = performance.now();
     const stored = await ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);

@@ -4,6 +4,7 @@ import { abort, abortEnded } from "../commands/abort.ts";
 import { SignedThread } from "./signed-thread.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
+import { hasQueued } from "../folds/inbox.ts";
 import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
 import type { Ended } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
@@ -268,7 +269,7 @@ async function resumeSession({ runId, task, input = task }: Run, child: Thread):
   if (isStarted) return true;
   const isBusy = await child.command(({ turn, inbox, named }) => {
     if (named.includes(runId)) return { events: [], result: false };
-    if (turn || inbox.length > 0) return { events: [], result: true };
+    if (turn || hasQueued(inbox)) return { events: [], result: true };
     return { events: [inputOf(runId, input)], result: false };
   });
   return !isBusy;

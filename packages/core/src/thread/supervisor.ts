@@ -1,6 +1,8 @@
 import { CinchError, reasonOf } from "../errors.ts";
 import { abortRequest } from "../commands/abort.ts";
 import { worksOnCancelledRun } from "../folds/runs.ts";
+import { firstDueAt, hasQueued, queuedCount } from "../folds/inbox.ts";
+import { progressAt } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { sleep, withTimeout } from "../ports/clock.ts";
 import { needsDriving, waitsForPerson, type Decide } from "../turn/decide.ts";
@@ -123,7 +125,7 @@ export class Supervisor {
     counters.follow.add(clock.now() - (events.at(-1)?.at ?? clock.now()));
     if (wakes) return;
     const inputs = events.filter(isInput).length;
-    if (inputs > 0 && inputs >= this.#thread.state.inbox.length) this.#standBack();
+    if (inputs > 0 && inputs >= queuedCount(this.#thread.state.inbox)) this.#standBack();
   }
 
   #standBack(): void {
@@ -138,7 +140,8 @@ export class Supervisor {
   /** `force` also continues a parked turn, and takes held inputs. */
   wake({ force = false } = {}): void {
     if (this.#closed || !this.#isAssigned || !this.#mayDrive) return;
-    if (!this.#isCalledFor(this.#thread.state, force)) return this.#reportBlocked();
+    this.#awaitInputs();
+    if (!this.#isCalledFor(this.#stateNow, force)) return this.#reportBlocked();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
@@ -164,14 +167,14 @@ export class Supervisor {
       this.#isAssigned = false;
       this.#declinesQuestions = false;
     }
-    const { state } = this.#thread;
+    const state = this.#stateNow;
     if (!state.foreign && !needsDriving(state)) return "rested";
     return this.#isDrivenElsewhere ? "elsewhere" : "stuck";
   }
 
   /** This process has appended, and no driver will see it: with a placement, a worker is asked to drive. */
   callForDriver(): void {
-    if (!this.#isAssigned && needsDriving(this.#thread.state)) this.#ports.wakes?.send(this.#thread.id);
+    if (!this.#isAssigned && needsDriving(this.#stateNow)) this.#ports.wakes?.send(this.#thread.id);
   }
 
   /** Why this process can't drive the thread, if it would. */
@@ -184,9 +187,19 @@ export class Supervisor {
     return !this.#isDraining || (this.#thread.state.turn?.aborting ?? false);
   }
 
+  /** Is woken again when the next scheduled input is due. What is due now needs no timer: this call is for it. */
+  #awaitInputs(): void {
+    this.#ports.due.set(this, firstDueAt(this.#stateNow.inbox));
+  }
+
+  /** With the inputs that are due by now. */
+  get #stateNow(): ThreadState {
+    return progressAt(this.#thread.state, this.#ports.clock.now());
+  }
+
   #isCalledFor(state: ThreadState, force: boolean): boolean {
     if (!this.#ports.modes.canAct(state)) return false;
-    if (force) return state.turn !== null || state.inbox.length > 0;
+    if (force) return state.turn !== null || hasQueued(state.inbox);
     return !this.#broken && (needsDriving(state) || (this.#declinesQuestions && waitsForPerson(state)));
   }
 
@@ -205,7 +218,7 @@ export class Supervisor {
 
   /** Reports once why this process can't drive the thread. */
   #reportBlocked(): void {
-    const { state } = this.#thread;
+    const state = this.#stateNow;
     const blocked = needsDriving(state) ? this.#ports.modes.whyBlocked(state) : null;
     const isNew = blocked && blocked.message !== this.#reportedBlock;
     this.#reportedBlock = blocked?.message;
@@ -226,7 +239,7 @@ export class Supervisor {
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       this.#isDrivenElsewhere = status === "held";
       if (status === "held" || status === "mine") return this.#watch(force);
-      if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#thread.state, force)) return;
+      if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#stateNow, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, {
         epoch,
         takeover: status === "dead",
@@ -237,7 +250,7 @@ export class Supervisor {
       await runTurns(this.#driver);
       this.#reportBlocked();
       // Another process drives. If it dies, this one continues.
-      if (this.#isCalledFor(this.#thread.state, false)) this.#watch(force);
+      if (this.#isCalledFor(this.#stateNow, false)) this.#watch(force);
     } catch (error) {
       await this.#stopped(error, force);
     } finally {
@@ -315,6 +328,7 @@ export class Supervisor {
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#ports.due.set(this, null);
     this.#stopStandingBack();
     this.#unwatch?.();
     this.#driver?.close();

@@ -9,6 +9,7 @@ import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { DriverPorts } from "../turn/driver.ts";
+import { DueThreads } from "./due-threads.ts";
 import { unansweredIn } from "./unanswered.ts";
 
 /** How long `close` waits for background subagents with `autoCancel` to end. */
@@ -31,8 +32,8 @@ export class ThreadRegistry {
   readonly #seated = new WeakMap<Thread, Open>();
   #isDraining = false;
 
-  constructor(ports: Omit<DriverPorts, "threads">, modes: AgentModes, onRecover: "resume" | "pause") {
-    this.#ports = { ...ports, threads: this };
+  constructor(ports: Omit<DriverPorts, "threads" | "due">, modes: AgentModes, onRecover: "resume" | "pause") {
+    this.#ports = { ...ports, threads: this, due: new DueThreads(ports.clock) };
     this.#modes = modes;
     this.#onRecover = onRecover;
   }
@@ -56,6 +57,13 @@ export class ThreadRegistry {
       // A deleted thread is kept only for callers that still wait for something of it.
       this.#forget(threadId, open);
     }
+  }
+
+  /** Must be called before a thread is driven: other processes find this one by the address that its leases have. */
+  async openLive(): Promise<void> {
+    const { live, store } = this.#ports;
+    const opened = await live?.open({ watch: (threadId, ...reader) => this.opened(threadId)?.feed.watch(...reader) });
+    if (opened?.address !== undefined) await store.announce?.({ address: opened.address });
   }
 
   opened(threadId: string): Thread | undefined {
@@ -180,5 +188,6 @@ export class ThreadRegistry {
     const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
+    await this.#ports.live?.close();
   }
 }

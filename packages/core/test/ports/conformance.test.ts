@@ -12,7 +12,7 @@ storeConformance("memory", async () => {
   const store = await opened();
   const mortal = async () => {
     const dying = await opened();
-    return { store: dying, kill: async () => dying.die() };
+    return { append: dying.append.bind(dying), kill: async () => dying.die() };
   };
   return { store, another: opened, mortal, dispose: () => store.close() };
 });

@@ -66,3 +66,36 @@ test("a thread whose agent_await has a deadline is due then, whichever process i
   data.now = () => dueAt;
   assert.equal((await stranded()).includes(threadId), true);
 });
+
+test("a thread with a scheduled input is due at its time, but not while a turn has to end first", async () => {
+  const { note } = noting();
+  const store = new WatchedStore(new MemoryData());
+  const agent = new Agent({ name: "dev", model: script(call("note", { what: "x" }), say("Done.")), tools: { note } });
+  const h = new Harness({ id: "t", agent, storage: store });
+  await h.init();
+  const at = Date.now() + 3_600_000;
+  await h.followUp({ content: "later", at });
+  await h.followUp({ content: "much later", at: at + 1 });
+  const asked = new Promise<void>((resolve) =>
+    h.subscribe(({ type }) => type === "tool_approval_required" && resolve()),
+  );
+  const turn = h.sendMessage({ content: "go" });
+  await asked;
+  await h.respondToToolApproval({ decision: "approve" });
+  await turn;
+  const { inputId } = (await h.listInbox())[0]!;
+  await h.removeInput({ inputId });
+  await h.abort({ inbox: true });
+  await h.close();
+  const saidAfter = (type: string) => {
+    const { awake, dueAt } = store.said.findLast(({ types }) => types.includes(type))!;
+    return [awake, dueAt];
+  };
+  assert.deepEqual(store.said.find(({ types }) => types.includes("input_accepted"))?.dueAt, at);
+  assert.deepEqual(["tool_approval_required", "agent_end", "input_removed", "abort_requested"].map(saidAfter), [
+    [false, null],
+    [false, at],
+    [false, at + 1],
+    [false, null],
+  ]);
+});

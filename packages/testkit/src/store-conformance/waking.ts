@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Store } from "@cinch/core";
-import { type StoreCheck, type WakingStore, agentEnd, clone, created, event, eventually, input } from "./samples.ts";
+import { type StoreCheck, agentEnd, clone, created, event, eventually, input } from "./samples.ts";
 
 const HOUR_MS = 3_600_000;
 const all = { limit: 100, freeMs: 0 };
 
 /** The threads without a driver, in the order in which a worker should take them. */
-const stranded = async (store: WakingStore, query = {}) =>
+const stranded = async (store: Store, query = {}) =>
   (await store.stranded({ ...all, ...query })).map(({ threadId }) => threadId);
 
 interface Woken {
@@ -15,7 +15,11 @@ interface Woken {
 }
 
 /** A thread for which a driver has to act. With `take`, the store has its lease. */
-async function wake(store: Store, id: string, { resourceId = "me", ...lease }: Woken = {}): Promise<void> {
+async function wake(
+  store: Pick<Store, "append">,
+  id: string,
+  { resourceId = "me", ...lease }: Woken = {},
+): Promise<void> {
   const options = { afterSeq: 0, awake: true, ...lease };
   assert.equal((await store.append(id, [created({ resourceId })], options)).kind, "appended");
 }
@@ -38,9 +42,9 @@ export function driven(check: StoreCheck): void {
   });
 
   check("an append to a thread whose driver has died says that no driver will see it", async (store, _, mortal) => {
-    const { store: dying, kill } = await mortal();
+    const dying = await mortal();
     await wake(dying, "t", { take: 0 });
-    await kill();
+    await dying.kill();
     await eventually(async () => (await store.lease("t")).status === "dead", "the death");
     const result = await store.append("t", [input("x")], { afterSeq: 1 });
     assert.deepEqual(result, { kind: "appended", seq: 2, epoch: 1, driven: false });
@@ -83,7 +87,7 @@ export function waking(check: StoreCheck): void {
     "a thread whose driver has died is stranded at once, and its followers are called back",
     async (store, another, mortal) => {
       const other = await another();
-      const { store: dying, kill } = await mortal();
+      const dying = await mortal();
       for (const id of ["awake", "asleep"])
         await dying.append(id, [created()], { afterSeq: 0, awake: id === "awake", take: 0 });
       const calledBack = new Set<string>();
@@ -92,7 +96,7 @@ export function waking(check: StoreCheck): void {
         other.follow(id, (seq) => seq === undefined && calledBack.add(`${id} there`));
       }
       assert.deepEqual(await stranded(store), []);
-      await kill();
+      await dying.kill();
       await eventually(() => calledBack.size === 4, "the call of each follower");
       assert.deepEqual((await store.lease("asleep")).status, "dead");
       await eventually(async () => (await stranded(store, { freeMs: HOUR_MS })).length > 0, "the stranding");
