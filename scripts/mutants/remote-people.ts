@@ -138,8 +138,8 @@ export const remotePeople = inPackage("packages/core", [
   {
     attacks: "draining: what runs is stopped at once",
     file: "thread/thread-registry.ts",
-    find: "await Promise.all(drained);",
-    replace: "",
+    find: "await drained;\n    const threads",
+    replace: "const threads",
     tests: ["thread/draining"],
   },
   {

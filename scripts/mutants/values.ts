@@ -222,7 +222,7 @@ export const values = inPackage("packages/core", [
   {
     attacks: "options: a misspelt key of sendMessage does nothing",
     file: "commands/options.ts",
-    find: "sendMessage: () => z.strictObject(input)",
+    find: "sendMessage: () => z.strictObject(input, untimed)",
     replace: "sendMessage: () => z.object(input)",
     tests: ["commands/options"],
   },

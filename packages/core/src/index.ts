@@ -11,6 +11,7 @@ export {
 } from "./config/agent.ts";
 export type { Budget } from "./config/budget.ts";
 export { checkKeys } from "./config/check.ts";
+export type { HarnessConfig } from "./config/harness-config.ts";
 export type { Heartbeat } from "./config/heartbeats.ts";
 export type { HarnessMode, ModeConfig } from "./config/modes.ts";
 export { didYouMean } from "./config/nearest.ts";
@@ -23,7 +24,7 @@ export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
 export type { CloneOptions } from "./commands/clone.ts";
 export type { Compacted } from "./commands/compact.ts";
 export type { CreateOptions } from "./commands/create-thread.ts";
-export type { Input, InputFile } from "./commands/input.ts";
+export type { FollowUp, Input, InputFile } from "./commands/input.ts";
 export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
 export type {
@@ -71,7 +72,7 @@ export type {
 } from "./folds/display-state.ts";
 export type { InboxItem } from "./folds/inbox.ts";
 export type { ModifiedFile } from "./folds/modified.ts";
-export { Harness, type HarnessConfig, type SessionOptions } from "./harness.ts";
+export { Harness, type SessionOptions } from "./harness.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export type { InterruptOn } from "./permissions/gate.ts";
 export type { Fit } from "./permissions/judge.ts";

@@ -20,7 +20,7 @@ import { resultOfInput } from "./queries/input-result.ts";
 import { eventsOf } from "./queries/thread-events.ts";
 import { fileOf, type ThreadFile } from "./queries/thread-file.ts";
 import { abort, abortEnded } from "./commands/abort.ts";
-import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
+import { prepareInput, editQueued, post, removeQueued, send, type FollowUp, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
 import type { HarnessMode, Modes } from "./config/modes.ts";
@@ -111,13 +111,14 @@ export class Session<Values = StateValues> {
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is not awaited in the queue of commands, so that the session accepts other commands meanwhile.
-    const accepted = () => prepareInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
+    const accepted = () => prepareInput({ ...optionsOf("sendMessage", input), delivery: "send" }, this.#ports);
     return (await this.#command(async (signed) => send(signed, await accepted()))).turn;
   }
 
-  async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
-    const { delivery, ...input } = optionsOf("post", options);
-    return this.#command(async (signed) => post(signed, await prepareInput(input, delivery, this.#ports.ids)));
+  /** `at` is only for the delivery "follow_up". */
+  async post(options: FollowUp & { delivery: Delivery }): Promise<{ inputId: string }> {
+    const input = optionsOf("post", options);
+    return this.#command(async (signed) => post(signed, await prepareInput(input, this.#ports)));
   }
 
   /** Adds a message to the running turn, after the calls of its step. */
@@ -125,8 +126,8 @@ export class Session<Values = StateValues> {
     return this.post({ ...optionsOf("steer", input), delivery: "steer" });
   }
 
-  /** Queues a message that begins a turn of its own. */
-  async followUp(input: Input): Promise<{ inputId: string }> {
+  /** Queues a message that begins a turn of its own: now, or at a time. */
+  async followUp(input: FollowUp): Promise<{ inputId: string }> {
     return this.post({ ...optionsOf("followUp", input), delivery: "follow_up" });
   }
 

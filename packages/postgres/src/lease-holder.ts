@@ -8,6 +8,13 @@ interface HolderRow extends Record<string, unknown> {
   locked: boolean | null;
 }
 
+/** A lease as the server knows it. `beat`: of a holder other than this store object; null or left out if it has no row. */
+export interface LeaseState {
+  epoch: number;
+  holder: number | null;
+  beat?: number | null;
+}
+
 const BEAT_MS = 500;
 const WATCH_MS = 250;
 const FORGET_MS = 15_000;
@@ -45,7 +52,7 @@ export class LeaseHolder {
   }
 
   /** The status of a lease with this holder, for this store object. */
-  statusOf({ epoch, holder, beat }: { epoch: number; holder: number | null; beat: number | null }): Lease {
+  statusOf({ epoch, holder, beat = null }: LeaseState): Lease {
     if (holder === null) return { epoch, status: "free" };
     if (holder === this.no) return { epoch, status: "mine" };
     if (beat === null) return { epoch, status: "dead" };
@@ -53,6 +60,11 @@ export class LeaseHolder {
     const watch = this.#watches.get(holder);
     const isDead = watch?.beat === beat && watch.isDead(performance.now());
     return { epoch, status: isDead ? "dead" : "held" };
+  }
+
+  isDriven(lease: LeaseState): boolean {
+    const { status } = this.statusOf(lease);
+    return status === "mine" || status === "held";
   }
 
   /** The beats of dead holders, by number. A holder with another beat is alive. */

@@ -23,11 +23,12 @@ import { ChangeWatch } from "./change-watch.ts";
 import { Database, closedStore } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { EventFinder } from "./event-finder.ts";
-import { LeaseHolder } from "./lease-holder.ts";
+import { LeaseHolder, type LeaseState } from "./lease-holder.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { withDefaultSchema, type PostgresOptions } from "./options.ts";
 import { prepareSchema } from "./schema.ts";
 import { SearchIndexer } from "./search-indexer.ts";
+import { grantAccess } from "./store-access.ts";
 import { ThreadListing } from "./thread-listing.ts";
 
 /** Threads in a PostgreSQL database. Processes on any number of machines may have it open. */
@@ -46,11 +47,7 @@ interface Opened {
   indexer: SearchIndexer;
 }
 
-interface LeaseRow extends Record<string, unknown> {
-  epoch: number;
-  holder: number | null;
-  beat: number | null;
-}
+type LeaseRow = LeaseState & Record<string, unknown>;
 
 class PostgresStore implements Store {
   readonly #options: Required<PostgresOptions>;
@@ -61,7 +58,8 @@ class PostgresStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: PostgresOptions) {
-    this.#options = withDefaultSchema(options);
+    this.#options = withDefaultSchema("postgresStore", options);
+    grantAccess(this, { options: this.#options, database: () => this.#assertOpen().database });
   }
 
   async open(): Promise<void> {
@@ -262,7 +260,7 @@ async function resultOf(
 ): Promise<AppendResult> {
   switch (outcome.kind) {
     case "appended":
-      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch };
+      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch, driven: holder.isDriven(outcome) };
     case "refused":
       return { kind: "refused", lease: holder.statusOf(outcome) };
     case "newer":

@@ -31,7 +31,7 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     const since = performance.now();
     await becomes(store, "dead");
     const taken = await store.append("t", start(), { afterSeq: 2, take: 1 });
-    assert.deepEqual(taken, { kind: "appended", seq: 3, epoch: 2 });
+    assert.deepEqual(taken, { kind: "appended", seq: 3, epoch: 2, driven: true });
     assert.ok(performance.now() - since < 10_000);
     const holders = await place.query("SELECT no FROM cinch.holders");
     assert.equal(holders.length, 1, "the row of the dead one is removed");

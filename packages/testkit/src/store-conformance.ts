@@ -7,36 +7,50 @@ import { families, leftovers } from "./store-conformance/families.ts";
 import { clonesAndRewinds, inputIds, readingJournals } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
 import { listingThreads } from "./store-conformance/lists.ts";
-import type { StoreCheck } from "./store-conformance/samples.ts";
+import type { MortalStore, StoreCheck, WakingStore } from "./store-conformance/samples.ts";
 import { savedFolds } from "./store-conformance/saved-folds.ts";
 import { searching } from "./store-conformance/searches.ts";
 import { followingLists } from "./store-conformance/list-changes.ts";
+import { announcing, driven, fairness, waking } from "./store-conformance/waking.ts";
 import { drafting, following } from "./store-conformance/watching.ts";
 
-/** A store under test, open and empty. `another` opens a second store on the same data, as another process would. */
+/**
+ * A store under test, open and empty. `another` opens a second store on the same data, as another process would. `mortal` opens one in a
+ * process that `kill` ends, as `kill -9` does.
+ */
 export interface StoreUnderTest {
   store: Store;
   another?(): Promise<Store>;
+  mortal?(): Promise<MortalStore>;
   dispose(): Promise<void>;
 }
 
 /** Registers tests for everything that the port `Store` promises. */
 export function storeConformance(name: string, make: () => Promise<StoreUnderTest>): void {
-  const check: StoreCheck = (sentence, body) => {
-    test(sentence, { timeout: 30_000 }, async (t) => {
-      const made = await make();
-      try {
-        if (body.length > 1 && !made.another) return t.skip("no second store object on the same data");
-        await body(made.store, async () => made.another!());
-      } finally {
-        await made.dispose();
-      }
-    });
-  };
+  const checkWith =
+    ({ isWaking }: { isWaking: boolean }): StoreCheck =>
+    (sentence, body) => {
+      test(sentence, { timeout: 30_000 }, async (t) => {
+        const made = await make();
+        try {
+          if (body.length > 1 && !made.another) return t.skip("no second store object on the same data");
+          if (isWaking && !made.store.stranded) return t.skip("does not know which threads wait for a driver");
+          if (body.length > 2 && !made.mortal) return t.skip("no store whose process can be killed");
+          await body(
+            made.store as WakingStore,
+            async () => (await made.another!()) as WakingStore,
+            async () => made.mortal!(),
+          );
+        } finally {
+          await made.dispose();
+        }
+      });
+    };
   describe(`${name} keeps what a store promises`, { concurrency: 4 }, () => {
     for (const group of [
       appending,
       leasing,
+      driven,
       readingJournals,
       inputIds,
       clonesAndRewinds,
@@ -52,7 +66,8 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       searching,
       findingEvents,
     ]) {
-      group(check);
+      group(checkWith({ isWaking: false }));
     }
+    for (const group of [waking, fairness, announcing]) group(checkWith({ isWaking: true }));
   });
 }

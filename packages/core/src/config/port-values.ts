@@ -3,6 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { ContextSource } from "../ports/context-source.ts";
 import type { Live } from "../ports/live.ts";
 import type { Memory } from "../ports/memory.ts";
+import type { Placement } from "../ports/placement.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
@@ -49,6 +50,11 @@ export const StoreValue = withMethods<Store>(
 export const WorkspaceValue = withMethods<Workspace>(
   "a workspace: localWorkspace({ root }) of @cinch/workspace, or one of your own",
   ["open", "close"],
+);
+
+export const PlacementValue = withMethods<Placement>(
+  "a placement: restatePlacement() of @cinch/restate, graphilePlacement() of @cinch/postgres, or one of your own",
+  ["serve", "wake", "drain"],
 );
 
 export const MemoryValue = withMethods<Memory>(

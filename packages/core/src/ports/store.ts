@@ -50,7 +50,7 @@ export interface Blob {
 
 export type AppendResult =
   /** `driven`: a living driver holds the lease after the append, and will see these events. */
-  | { kind: "appended"; seq: number; epoch: number; driven?: boolean }
+  | { kind: "appended"; seq: number; epoch: number; driven: boolean }
   | { kind: "newer"; events: DurableEvent[] }
   | { kind: "refused"; lease: Lease };
 

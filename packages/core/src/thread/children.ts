@@ -1,6 +1,5 @@
 import type { NewEvent } from "../events/event-map.ts";
-import { awaitingCalls, whyContinues, type AwaitPayload } from "../folds/awaited.ts";
-import type { Call } from "../folds/call.ts";
+import { awaitingCalls, awaitPayload, whyContinues } from "../folds/awaited.ts";
 import type { Inherited } from "../folds/folds.ts";
 import { isCancelled, type Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
@@ -52,9 +51,9 @@ export class Children {
     const { state, ports } = this.#thread;
     const waiting = awaitingCalls(state);
     if (waiting.length === 0) return;
-    const isDue = waiting.some((call) => whyContinues(state, payloadOf(call), ports.clock.now()) !== null);
+    const isDue = waiting.some((call) => whyContinues(state, awaitPayload(call), ports.clock.now()) !== null);
     if (isDue) return this.#continueDue();
-    const until = Math.min(...waiting.map((call) => payloadOf(call).until ?? Infinity));
+    const until = Math.min(...waiting.map((call) => awaitPayload(call).until ?? Infinity));
     if (until < Infinity)
       this.#cancelTimer = ports.clock.after(Math.max(0, until - ports.clock.now()), () => this.#continueAwaits());
   }
@@ -65,7 +64,7 @@ export class Children {
       const { turnId = "" } = state.turn ?? {};
       const events = awaitingCalls(state).flatMap((call): NewEvent[] => {
         const { toolCallId, toolName } = call;
-        const why = whyContinues(state, payloadOf(call), clock.now());
+        const why = whyContinues(state, awaitPayload(call), clock.now());
         return why === null ? [] : [{ type: "tool_resumed", turnId, toolCallId, toolName, resumeData: why }];
       });
       return events.length > 0 ? { events } : null;
@@ -140,5 +139,3 @@ export class Children {
     for (const run of this.#runs.values()) run.stop();
   }
 }
-
-const payloadOf = ({ suspension }: Call): AwaitPayload => suspension?.suspendPayload as unknown as AwaitPayload;

@@ -1,3 +1,4 @@
+import { appendAlone } from "./append-alone.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { Children } from "./children.ts";
 import { DescendantEvents } from "./descendant-events.ts";
@@ -15,7 +16,7 @@ import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/stat
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
 import { loadFolds } from "./load-folds.ts";
-import { sleep, withTimeout } from "../ports/clock.ts";
+import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { asOutcome } from "./command-outcome.ts";
@@ -25,6 +26,7 @@ import type { Appended, Decide } from "../turn/decide.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
 import { MemoryJobs } from "./memory-jobs.ts";
+import { OwedWork } from "./owed-work.ts";
 import { findModes } from "./thread-modes.ts";
 import { ThreadTranscript } from "./thread-transcript.ts";
 import { settleEvent } from "./settle-event.ts";
@@ -55,6 +57,7 @@ export class Thread implements Journal {
   /** The commands that are not answered yet. The thread may have to be driven after each. */
   readonly #commands = new Set<Promise<unknown>>();
   readonly children = new Children(this);
+  readonly owed = new OwedWork(this);
   readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.wakeWaiters());
   readonly memoryJobs = new MemoryJobs(this);
@@ -168,26 +171,13 @@ export class Thread implements Journal {
     if (appended.result && "refusal" in appended.result) throw appended.result.refusal;
     this.supervisor.clearFailure();
     this.supervisor.wake();
+    if (appended.kind === "appended" && !appended.driven) this.supervisor.callForDriver();
     return appended.result?.value;
   }
 
   /** Appends a driver's event outside a turn, under a lease that is acquired and released for it. False if there was nothing to append. */
-  async appendAlone(decide: Decide): Promise<boolean> {
-    for (;;) {
-      if (this.isClosed) throw closedError();
-      const { epoch, status } = await this.ports.store.lease(this.id);
-      if (status === "free" || status === "dead") {
-        const releasing: Decide = (state) => {
-          const proposal = decide(state);
-          return proposal && { ...proposal, release: true };
-        };
-        const { kind } = await this.append(releasing, { take: epoch });
-        if (kind !== "refused") return kind === "appended";
-      }
-      // The driver may be doing what makes this unnecessary, or what has to be stopped first.
-      if (!decide(this.state)?.events.length) return false;
-      await withTimeout(this.ports.clock, this.changed(), { ms: 20 });
-    }
+  appendAlone(decide: Decide): Promise<boolean> {
+    return appendAlone(this, decide);
   }
 
   changed(): Promise<void> {
@@ -248,6 +238,7 @@ export class Thread implements Journal {
       this.feed.begin(epoch);
     }
     this.#state.expect(events, after);
+    this.owed.appended(events, after);
     return this.#ingest(events, "appended");
   }
 

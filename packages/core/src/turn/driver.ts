@@ -18,8 +18,11 @@ import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
 import type { MemoryJobs } from "../thread/memory-jobs.ts";
+import type { DueThreads } from "../thread/due-threads.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import type { Counters } from "../workers/counters.ts";
+import type { Wakes } from "../workers/wakes.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
@@ -61,6 +64,10 @@ export interface DriverPorts {
   sources: readonly ContextSource[];
   live: Live | undefined;
   threads: OpenThreads;
+  /** Without a placement there are none: each process drives the threads that it has open. */
+  wakes: Wakes | undefined;
+  counters: Counters;
+  due: DueThreads;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
 }

@@ -1,9 +1,9 @@
 import { defineTool, systemClock, type Clock, type HarnessConfig, type HarnessEvent } from "@cinch/core";
-import { MemoryData } from "@cinch/core/store";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { harness } from "../support.ts";
-import { AddressedStore, Exchange, type Faults } from "./exchange.ts";
+import { Exchange, type Faults } from "./exchange.ts";
 import { settled, until } from "./reconnect-talk.ts";
 
 /** Events that each session emits for itself. */
@@ -33,15 +33,15 @@ export const dig = defineTool({
 });
 
 /** Counts what a watcher asks the store. */
-class CountingStore extends AddressedStore {
+class CountingStore extends MemoryStore {
   asked: string[] = [];
 
-  override read(...args: Parameters<AddressedStore["read"]>): ReturnType<AddressedStore["read"]> {
+  override read(...args: Parameters<MemoryStore["read"]>): ReturnType<MemoryStore["read"]> {
     this.asked.push("read");
     return super.read(...args);
   }
 
-  override draft(...args: Parameters<AddressedStore["draft"]>): ReturnType<AddressedStore["draft"]> {
+  override draft(...args: Parameters<MemoryStore["draft"]>): ReturnType<MemoryStore["draft"]> {
     this.asked.push("draft");
     return super.draft(...args);
   }
@@ -54,7 +54,7 @@ export async function pair(
 ) {
   const exchange = new Exchange(faults);
   const data = new MemoryData();
-  const stores = { driver: new AddressedStore(data), watcher: new CountingStore(data), data };
+  const stores = { driver: new MemoryStore(data), watcher: new CountingStore(data), data };
   const model = script(...steps);
   const tools = { dig };
   const driver = await harness({ ...config, model, tools, storage: stores.driver, live: exchange.live("driver:1") });

@@ -44,7 +44,7 @@ BEGIN
         SELECT 1 FROM cinch.events e WHERE e.journal = head.thread AND e.seq = op.after + 1 AND e.nonce = op.nonce)
       THEN
         outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
-          'epoch', coalesce(op.take + 1, op.epoch, head.epoch), 'no', head.thread, 'listed', true);
+          'epoch', coalesce(op.take + 1, op.epoch, head.epoch), 'no', head.thread, 'listed', true, 'holder', head.holder);
       END IF;
     END IF;
     IF outcome IS NOT NULL THEN
@@ -69,8 +69,7 @@ BEGIN
       outcome := jsonb_build_object('kind', 'shorter', 'last', head.last_seq);
     END IF;
     IF outcome->>'kind' = 'refused' THEN
-      outcome := outcome || jsonb_build_object('epoch', coalesce(head.epoch, 0), 'holder', head.holder,
-        'beat', (SELECT beat FROM cinch.holders WHERE no = head.holder));
+      outcome := outcome || jsonb_build_object('epoch', coalesce(head.epoch, 0), 'holder', head.holder);
     END IF;
 
     IF outcome IS NULL AND head.thread IS NULL THEN
@@ -162,11 +161,15 @@ BEGIN
       END IF;
       outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
         'epoch', CASE WHEN op.take IS NULL THEN head.epoch ELSE head.epoch + 1 END, 'no', head.thread,
-        'listed', is_listed);
+        'listed', is_listed, 'holder', CASE WHEN op.release THEN NULL WHEN op.take IS NOT NULL THEN me ELSE head.holder END);
       IF op.take IS NOT NULL AND head.holder IS NOT NULL THEN
         DELETE FROM cinch.holders o WHERE o.no = head.holder
           AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no);
       END IF;
+    END IF;
+    IF (outcome->>'holder')::bigint <> me THEN
+      outcome := outcome || jsonb_build_object('beat',
+        (SELECT o.beat FROM cinch.holders o WHERE o.no = (outcome->>'holder')::bigint));
     END IF;
     results := results || outcome;
   END LOOP;
