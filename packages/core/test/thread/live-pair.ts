@@ -1,4 +1,4 @@
-import { defineTool, systemClock, type Clock, type HarnessConfig, type HarnessEvent } from "@cinch/core";
+import { defineTool, systemClock, type Clock, type HarnessConfig, type HarnessEvent, type Live } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { script, type Step } from "@cinch/testkit";
 import * as z from "zod";
@@ -47,17 +47,26 @@ class CountingStore extends MemoryStore {
   }
 }
 
+interface PairOptions extends Partial<HarnessConfig> {
+  faults?: Faults;
+  /** Default: lines in memory. */
+  lives?: { driver: Live; watcher: Live };
+}
+
 /** A driver and a watcher in another process, at the same thread. `clock` is that of the watcher. */
-export async function pair(
-  steps: Step[],
-  { faults = {}, clock = systemClock, ...config }: { faults?: Faults; clock?: Clock } & Partial<HarnessConfig> = {},
-) {
+export async function pair(steps: Step[], { faults = {}, clock = systemClock, lives, ...config }: PairOptions = {}) {
   const exchange = new Exchange(faults);
   const data = new MemoryData();
   const stores = { driver: new MemoryStore(data), watcher: new CountingStore(data), data };
   const model = script(...steps);
   const tools = { dig };
-  const driver = await harness({ ...config, model, tools, storage: stores.driver, live: exchange.live("driver:1") });
+  const driver = await harness({
+    ...config,
+    model,
+    tools,
+    storage: stores.driver,
+    live: lives?.driver ?? exchange.live("driver:1"),
+  });
   const { id } = await driver.createThread();
   const watcher = await harness({
     ...config,
@@ -65,7 +74,7 @@ export async function pair(
     tools,
     clock,
     storage: stores.watcher,
-    live: exchange.live("watcher:1"),
+    live: lives?.watcher ?? exchange.live("watcher:1"),
   });
   await watcher.switchThread({ threadId: id });
   await settled();
