@@ -59,6 +59,13 @@ export class ThreadRegistry {
     }
   }
 
+  /** Must be called before a thread is driven: other processes find this one by the address that its leases have. */
+  async openLive(): Promise<void> {
+    const { live, store } = this.#ports;
+    const opened = await live?.open({ watch: (threadId, ...reader) => this.opened(threadId)?.feed.watch(...reader) });
+    if (opened?.address !== undefined) await store.announce?.({ address: opened.address });
+  }
+
   opened(threadId: string): Thread | undefined {
     return this.#open.get(threadId)?.opened;
   }
@@ -176,5 +183,6 @@ export class ThreadRegistry {
     const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
+    await this.#ports.live?.close();
   }
 }
