@@ -17,6 +17,7 @@ import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
+import { scheduled } from "./scheduled.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
@@ -50,6 +51,7 @@ export const mutants: readonly Mutant[] = [
   ...operations,
   ...limits,
   ...conversation,
+  ...scheduled,
   ...memory,
   ...skills,
   ...values,

@@ -180,8 +180,8 @@ export const limits = inPackage("packages/core", [
   {
     attacks: "budget of a tree: a rewind of a subagent's thread reverts the end of a run that is not recorded yet",
     file: "commands/rewind.ts",
-    find: "if (conversation) await recordEnds(thread);",
-    replace: "if (!conversation) await recordEnds(thread);",
+    find: "if (conversation) await endsRecorded(thread);",
+    replace: "if (!conversation) await endsRecorded(thread);",
     tests: ["subagents/budget"],
   },
   {

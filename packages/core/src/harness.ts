@@ -129,8 +129,8 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
-    await this.#registry.openLive();
     await this.#role?.open();
+    await this.#registry.openLive();
     await this.#openWorkspace();
     // Workers look for such threads all the time.
     if (this.#config.recover === "all" && !this.#role) await this.#recoverAll();

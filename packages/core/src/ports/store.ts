@@ -255,10 +255,10 @@ export interface Store {
    * fewest driven threads, counting the ones listed before; then those that have been awake longest. Costs what it finds, however many
    * threads there are.
    */
-  stranded?(query: StrandedQuery): Promise<StrandedThread[]>;
-  load?(): Promise<StoreLoad>;
+  stranded(query: StrandedQuery): Promise<StrandedThread[]>;
+  load(): Promise<StoreLoad>;
   /** Tells the other processes on the store how to reach this one, and that it is leaving: it takes no lease any more. */
-  announce?(holder: { address?: string; draining?: boolean }): Promise<void>;
+  announce(holder: { address?: string; draining?: boolean }): Promise<void>;
 
   /** The bytes of a blob, for as long as an event refers to it. */
   blob(hash: string): Promise<Uint8Array | undefined>;

@@ -3,7 +3,10 @@ import { withTimeout } from "../ports/clock.ts";
 import type { Decide } from "../turn/decide.ts";
 import type { Thread } from "./thread.ts";
 
-/** As `Thread.appendAlone`. Waits while another driver has the lease. */
+/**
+ * Appends a driver's event outside a turn, under a lease that is taken and released in the same append: so a front may do it, too. False
+ * if there was nothing to append.
+ */
 export async function appendAlone(thread: Thread, decide: Decide): Promise<boolean> {
   const { store, clock } = thread.ports;
   const releasing: Decide = (state) => {

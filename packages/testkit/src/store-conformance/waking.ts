@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Store } from "@cinch/core";
-import { type StoreCheck, type WakingStore, agentEnd, clone, created, event, eventually, input } from "./samples.ts";
+import { type StoreCheck, agentEnd, clone, created, event, eventually, input } from "./samples.ts";
 
 const HOUR_MS = 3_600_000;
 const all = { limit: 100, freeMs: 0 };
 
 /** The threads without a driver, in the order in which a worker should take them. */
-const stranded = async (store: WakingStore, query = {}) =>
+const stranded = async (store: Store, query = {}) =>
   (await store.stranded({ ...all, ...query })).map(({ threadId }) => threadId);
 
 interface Woken {
