@@ -9,6 +9,7 @@ import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
+import { live } from "./live.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
@@ -70,4 +71,5 @@ export const mutants: readonly Mutant[] = [
   ...terminalApp,
   ...composerCommands,
   ...lines,
+  ...live,
 ];
