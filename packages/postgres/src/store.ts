@@ -254,9 +254,7 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
   await database.write(
     `DELETE FROM cinch.holders o WHERE seen < now() - interval '1 day' AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no)`,
   );
-  const [row] = await database.write<{ no: number }>(
-    "INSERT INTO cinch.holders (seen) VALUES (now()) RETURNING no",
-  );
+  const [row] = await database.write<{ no: number }>("INSERT INTO cinch.holders (seen) VALUES (now()) RETURNING no");
   const holder = new LeaseHolder(database, row!.no);
   const watch = new ChangeWatch(database, { directUrl, holder });
   await watch.open();
