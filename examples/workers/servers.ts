@@ -68,7 +68,10 @@ bind-port = ${ingress}
 bind-port = ${admin}
 `,
   );
-  const server = spawn(binary, ["--config-file", config, "--no-logo"], { stdio: "ignore" });
+  const server = spawn(binary, ["--config-file", config, "--no-logo"], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: "ignore",
+  });
   process.once("exit", () => server.kill("SIGKILL"));
   const options = {
     ingress: `http://127.0.0.1:${ingress}`,
