@@ -25,6 +25,7 @@ import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 import type { DriveOutcome } from "./ports/placement.ts";
 import { Counters } from "./workers/counters.ts";
+import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
 import { ProcessRole } from "./workers/process-role.ts";
 
 /** How long `close` waits for steps and calls that run. */
@@ -272,6 +273,12 @@ export class Harness<Values = StateValues> {
   /** How many threads this process has open, and how many turns it drives. */
   load(): { threads: number; turns: number } {
     return this.#registry.load;
+  }
+
+  /** What this process, and the store that it shares with others, have to do. */
+  async metrics(): Promise<HarnessMetrics> {
+    await this.init();
+    return harnessMetrics({ store: this.#store, counters: this.#counters, threads: this.#registry });
   }
 
   /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */
