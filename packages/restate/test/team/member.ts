@@ -29,6 +29,8 @@ if (role === "front") {
 async function talk(threadId: string): Promise<void> {
   const seat = await persist(() => harness.createSession({ threadId }));
   const events = await persist(() => seat.listEvents());
+  // What a front that was killed has begun.
+  await settle(seat);
   const sent = events.flatMap((event) => (event.type === "input_accepted" ? [event.inputId] : []));
   for (let nth = Math.max(1, sent.length); !isOver(); nth++) {
     const id = `${threadId} ${nth}`;
