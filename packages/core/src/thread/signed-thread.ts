@@ -1,8 +1,12 @@
+import { refuseForeign } from "../commands/refuse-foreign.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import type { Decide } from "../turn/decide.ts";
 import type { Thread } from "./thread.ts";
 
-/** An open thread, for the commands of one person: every event of a command gets the name of the person who gave it. */
+/**
+ * An open thread, for the commands of one person: every event of a command gets the name of the person who gave it. A thread that a newer
+ * release has written to takes no command of this one, which does not know what the command would mean there.
+ */
 export class SignedThread {
   readonly thread: Thread;
   /** `undefined`: the session has no name. */
@@ -23,8 +27,8 @@ export class SignedThread {
 
   #signed<Result>(decide: Decide<Result>): Decide<Result> {
     const { by } = this;
-    if (by === undefined) return decide;
     return (state) => {
+      refuseForeign(state.foreign);
       const proposal = decide(state);
       return proposal && { ...proposal, events: proposal.events.map((event) => signedBy(by, event)) };
     };
