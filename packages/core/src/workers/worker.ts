@@ -5,6 +5,7 @@ import type { Store, StrandedThread } from "../ports/store.ts";
 import type { OpenThreads } from "../turn/driver.ts";
 import type { DriveEnd } from "../thread/supervisor.ts";
 import type { Thread } from "../thread/thread.ts";
+import { progressAt } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { needsDriving, nextDueAt } from "../turn/decide.ts";
 import { Setbacks } from "./setbacks.ts";
@@ -203,16 +204,21 @@ export class Worker {
     const { seq } = thread.state;
     const end = await thread.supervisor.drive();
     // Nothing was to be driven: the thread is awake because a process has died before it did what it owed.
-    const owes = thread.owed.isOpen || thread.state.seq === seq;
-    if (end !== "rested" || !owes) return end;
+    const isUnchanged = thread.state.seq === seq;
+    if (end !== "rested" || !(thread.owed.isOpen || isUnchanged)) return end;
     const isSettled = await thread.owed.settle();
-    return isSettled || thread.isClosed ? "rested" : "stuck";
+    // By the clock of the store it is due, and by that of this process it is not.
+    const isTooEarly = isUnchanged && nextDueAt(thread.state) !== null;
+    return thread.isClosed || (isSettled && !isTooEarly) ? "rested" : "stuck";
   }
 
   /** A call whose time is over is continued by a command of this process, which is on its way. */
   async #continueDue(thread: Thread): Promise<void> {
     const { clock } = this.#ports;
-    const isDue = (state: ThreadState) => !needsDriving(state) && (nextDueAt(state) ?? Infinity) <= clock.now();
+    const isDue = (state: ThreadState) => {
+      const now = progressAt(state, clock.now());
+      return !needsDriving(now) && (nextDueAt(now) ?? Infinity) <= clock.now();
+    };
     await withTimeout(
       clock,
       thread.until((state) => !isDue(state)),
