@@ -157,9 +157,9 @@ export class Worker {
   }
 
   /** Lists the threads that it is about to drive, too: so the store counts them for the limit of their resource. */
-  async #stranded(query: { freeMs: number; except: readonly string[] }): Promise<StrandedThread[]> {
+  #stranded(query: { freeMs: number; except: readonly string[] }): Promise<StrandedThread[]> {
     const { maxThreads: limit, maxPerResource } = this.#limits;
-    return (await this.#ports.store.stranded?.({ limit, maxPerResource, ...query })) ?? [];
+    return this.#ports.store.stranded({ limit, maxPerResource, ...query });
   }
 
   #take(threadId: string): void {
@@ -215,6 +215,7 @@ export class Worker {
   /** A call whose time is over is continued by a command of this process, which is on its way. */
   async #continueDue(thread: Thread): Promise<void> {
     const { clock } = this.#ports;
+    // An input that is due needs no command: the drive takes it.
     const isDue = (state: ThreadState) => {
       const now = progressAt(state, clock.now());
       return !needsDriving(now) && (nextDueAt(now) ?? Infinity) <= clock.now();
@@ -244,7 +245,7 @@ export class Worker {
     this.#isDraining = true;
     this.#cancelLook?.();
     const { placement, store, clock, report } = this.#ports;
-    const drained = Promise.all([placement.drain(), store.announce?.({ draining: true })]).then(() => true);
+    const drained = Promise.all([placement.drain(), store.announce({ draining: true })]).then(() => true);
     drained.catch((error: unknown) => report(`The placement could not be drained: ${String(error)}`));
     await withTimeout(clock, drained).catch(() => undefined);
   }

@@ -150,6 +150,12 @@ export function waking(check: StoreCheck): void {
     assert.deepEqual(await stranded(other), ["t"]);
   });
 
+  check("a deadline may be any number", async (store) => {
+    for (const dueAt of [1e300, Infinity, 1234.5, -1e300])
+      await store.append(`${dueAt}`, [created()], { afterSeq: 0, dueAt });
+    assert.deepEqual((await stranded(store)).toSorted(), ["-1e+300", "1234.5"]);
+  });
+
   check("a deleted thread is not stranded, and a clone is not awake", async (store) => {
     await wake(store, "t");
     await store.append("due", [created()], { afterSeq: 0, dueAt: 1 });
