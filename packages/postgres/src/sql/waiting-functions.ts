@@ -1,10 +1,11 @@
 /**
  * The threads that need a driver and have none, and for how long. `dead` has the beats at which holders were found dead: one with another
- * beat lives. A time in the future means that the clock of the server was set back, and says nothing about how long ago it was.
+ * beat lives. Few rows of a large table are asked for, which the server does not know before it has analysed the table: hence the setting.
+ * A time in the future means that the clock of the server was set back, and says nothing about how long ago it was.
  */
 const WAITING = `
 CREATE OR REPLACE FUNCTION cinch.waiting(dead jsonb, free_ms float8)
-RETURNS TABLE (thread bigint, ms float8) LANGUAGE plpgsql STABLE AS $function$
+RETURNS TABLE (thread bigint, ms float8) LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $function$
 DECLARE
   living bigint[] := ARRAY(SELECT o.no FROM cinch.holders o WHERE (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat);
   time timestamptz := clock_timestamp();
@@ -20,7 +21,7 @@ END $function$;
 
 const DRIVEN = `
 CREATE OR REPLACE FUNCTION cinch.driven(dead jsonb)
-RETURNS TABLE (resource text, count bigint) LANGUAGE sql STABLE AS $function$
+RETURNS TABLE (resource text, count bigint) LANGUAGE sql STABLE SET enable_seqscan = off AS $function$
   SELECT t.resource, count(*) FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no JOIN cinch.threads t ON t.no = h.thread
     WHERE (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat GROUP BY t.resource
 $function$;
