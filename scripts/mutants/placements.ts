@@ -50,8 +50,8 @@ export const placements = [
     {
       attacks: "a thread without room is tried four times a second",
       file: "drive-service.ts",
-      find: "exponentiationFactor: 3",
-      replace: "exponentiationFactor: 1",
+      find: "exponentiationFactor: 3,\n  maxInterval: 7_000,\n  maxAttempts: 5,",
+      replace: "exponentiationFactor: 1,\n  maxInterval: 7_000,\n  maxAttempts: 500,",
       tests: ["conformance"],
     },
     {
@@ -78,8 +78,8 @@ export const placements = [
     {
       attacks: "without a key, workers listen on all interfaces",
       file: "restate-placement.ts",
-      find: 'identity.length > 0 ? "::" : "127.0.0.1"',
-      replace: 'identity.length > 0 ? "::" : "0.0.0.0"',
+      find: 'identity.length > 0 ? undefined : "127.0.0.1"',
+      replace: 'identity.length > 0 ? undefined : "0.0.0.0"',
       tests: ["calls"],
     },
     {
@@ -87,6 +87,13 @@ export const placements = [
       file: "restate-placement.ts",
       find: "first === NOT_FOUND && (await this.#registration?.once())",
       replace: "first === NOT_FOUND && first === 0",
+      tests: ["outages"],
+    },
+    {
+      attacks: "a wake is lost when Restate has closed an idle connection",
+      file: "json-poster.ts",
+      find: "sent.reusedSocket && !signal.aborted",
+      replace: "sent.reusedSocket && signal.aborted",
       tests: ["outages"],
     },
     {
