@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { EffectLine } from "../team/member-harness.ts";
@@ -12,16 +12,16 @@ const TIMES = 20;
 /** The keys of calls begin with their thread. */
 const threadOf = ({ key }: EffectLine): string => key.slice(0, key.lastIndexOf(":"));
 
-const effectsOf = (team: Team): EffectLine[] =>
-  readFileSync(`${team.folder}/effects`, "utf8")
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as EffectLine);
+function lastEffect({ folder }: Team): EffectLine | undefined {
+  if (!existsSync(`${folder}/effects`)) return undefined;
+  const line = readFileSync(`${folder}/effects`, "utf8").trimEnd().split("\n").at(-1);
+  return line ? (JSON.parse(line) as EffectLine) : undefined;
+}
 
 /** A worker that has begun a call within the last 50 ms, and the thread of the call. */
 async function busyWorker(team: Team): Promise<{ worker: MemberProcess; threadId: string }> {
   for (;;) {
-    const line = effectsOf(team).at(-1);
+    const line = lastEffect(team);
     const worker = team.members.find(({ pid }) => pid === line?.pid);
     if (line && worker?.isAlive && Date.now() - line.at < 50) return { worker, threadId: threadOf(line) };
     await pause(5);
