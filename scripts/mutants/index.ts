@@ -9,6 +9,7 @@ import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
+import { live } from "./live.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
@@ -18,7 +19,7 @@ import { permissions } from "./permissions.ts";
 import { placements } from "./placements.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
-import { scheduled } from "./scheduled.ts";
+import { newerReleases, scheduled } from "./scheduled.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
@@ -54,6 +55,7 @@ export const mutants: readonly Mutant[] = [
   ...limits,
   ...conversation,
   ...scheduled,
+  ...newerReleases,
   ...memory,
   ...skills,
   ...values,
@@ -72,4 +74,5 @@ export const mutants: readonly Mutant[] = [
   ...terminalApp,
   ...composerCommands,
   ...lines,
+  ...live,
 ];

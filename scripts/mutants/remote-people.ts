@@ -117,8 +117,8 @@ export const remotePeople = inPackage("packages/core", [
   {
     attacks: "draining: a harness that closes begins another step or turn",
     file: "turn/driver.ts",
-    find: "return this.drives && !this.#isDraining;",
-    replace: "return this.drives;",
+    find: "return this.drives && !this.#isDraining && !isForeign;",
+    replace: "return this.drives && !isForeign;",
     tests: ["thread/draining"],
   },
   {

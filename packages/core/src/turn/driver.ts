@@ -199,9 +199,10 @@ export class Driver {
     this.#isDraining = true;
   }
 
-  /** Whether it may begin a step or a call. */
+  /** Whether it may begin a step or a call. What a newer release has written may forbid it. */
   get mayBegin(): boolean {
-    return this.drives && !this.#isDraining;
+    const isForeign = this.state.foreign ?? this.ancestors.some(({ state }) => state.foreign);
+    return this.drives && !this.#isDraining && !isForeign;
   }
 
   /** Stops without ending the turn: another driver continues it. */
