@@ -16,6 +16,7 @@ import { operations } from "./operations.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { placements } from "./placements.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
 import { newerReleases, scheduled } from "./scheduled.ts";
@@ -42,6 +43,7 @@ export const mutants: readonly Mutant[] = [
   ...search,
   ...folded,
   ...permissions,
+  ...placements,
   ...profiles,
   ...turns,
   ...subagents,
