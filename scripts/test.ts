@@ -40,6 +40,8 @@ chmodSync(TEMPORARY, 0o1777);
 /** The folders of the servers that the test processes share. */
 const POSTGRES = join(TEMPORARY, "postgres");
 const RESTATE = join(TEMPORARY, "restate");
+/** The programs that tests start, bundled once for all test processes. */
+const BUNDLES = join(TEMPORARY, "bundles");
 /** A file that measures its process runs in its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
@@ -145,6 +147,7 @@ function run(group: readonly string[]): Promise<Outcome> {
       TMPDIR: TEMPORARY,
       TEST_POSTGRES: POSTGRES,
       TEST_RESTATE: RESTATE,
+      TEST_BUNDLES: BUNDLES,
     },
   });
   running.add(child);

@@ -16,17 +16,16 @@ import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
-import { openLive } from "./thread/open-live.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { StateShape, type StateValues } from "./config/state-shape.ts";
-import type { Live } from "./ports/live.ts";
 import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 import type { DriveOutcome } from "./ports/placement.ts";
 import { Counters } from "./workers/counters.ts";
+import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
 import { ProcessRole } from "./workers/process-role.ts";
 
 /** How long `close` waits for steps and calls that run. */
@@ -58,7 +57,6 @@ export class Harness<Values = StateValues> {
   readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
-  readonly #live: Live | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
@@ -101,10 +99,8 @@ export class Harness<Values = StateValues> {
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
     this.#config = { clock, ids, recover, resourceId };
-    this.#store = valid.storage ?? memoryStore();
-    const store = this.#store;
+    const store = (this.#store = valid.storage ?? memoryStore());
     this.#workspace = valid.workspace;
-    this.#live = valid.live;
     const { workspace, memory, live, placement, context: sources = [] } = valid;
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
     const report = (message: string) => this.#inform(message);
@@ -134,8 +130,8 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
-    await openLive(this.#live, this.#store, this.#registry);
     await this.#role?.open();
+    await this.#registry.openLive();
     await this.#openWorkspace();
     // Workers look for such threads all the time.
     if (this.#config.recover === "all" && !this.#role) await this.#recoverAll();
@@ -264,7 +260,6 @@ export class Harness<Values = StateValues> {
     await this.#role?.close();
     await heartbeats;
     await this.#workspace?.close();
-    await this.#live?.close();
     await this.#store.close();
   }
 
@@ -278,6 +273,12 @@ export class Harness<Values = StateValues> {
   /** How many threads this process has open, and how many turns it drives. */
   load(): { threads: number; turns: number } {
     return this.#registry.load;
+  }
+
+  /** What this process, and the store that it shares with others, have to do. */
+  async metrics(): Promise<HarnessMetrics> {
+    await this.init();
+    return harnessMetrics({ store: this.#store, counters: this.#counters, threads: this.#registry });
   }
 
   /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { CinchError, type ErrorCode, type Store } from "@cinch/core";
+import { CinchError, type DurableEvent, type ErrorCode, type Store } from "@cinch/core";
 import { ThreadChanges, type ThreadListChange } from "@cinch/core/store";
 import type { PostgresOptions } from "@cinch/postgres";
 import { bundle } from "../../testkit/test/bundle.ts";
@@ -13,13 +13,16 @@ interface Answer {
   failure?: { code: ErrorCode; message: string };
   changed?: boolean;
   seq?: number;
+  events?: DurableEvent[];
   change?: ThreadListChange;
 }
+
+type Changed = Parameters<Store["follow"]>[1];
 
 interface Waiting {
   resolve(value: unknown): void;
   reject(reason: unknown): void;
-  changed?: (seq?: number) => void;
+  changed?: Changed;
   changes?: ThreadChanges;
 }
 
@@ -75,7 +78,7 @@ export class StoreProcess {
     return { id, waiting, answer: promise };
   }
 
-  #follow(store: number, threadId: string, changed: (seq?: number) => void): () => void {
+  #follow(store: number, threadId: string, changed: Changed): () => void {
     const { id, waiting, answer } = this.#call(store, "follow", [threadId]);
     waiting.changed = changed;
     answer.catch(() => undefined);
@@ -96,9 +99,9 @@ export class StoreProcess {
     return changes;
   }
 
-  #answered({ id, value, failure, changed, seq, change }: Answer): void {
+  #answered({ id, value, failure, changed, seq, events, change }: Answer): void {
     const waiting = this.#waiting.get(id);
-    if (changed) return waiting?.changed?.(seq);
+    if (changed) return waiting?.changed?.(seq, events);
     if (change) return waiting?.changes?.push(change);
     if (!waiting?.changed) this.#waiting.delete(id);
     if (failure) waiting?.reject(new CinchError(failure.code, failure.message));

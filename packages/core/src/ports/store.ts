@@ -130,6 +130,15 @@ export interface StoreLoad {
   driven: number;
 }
 
+/** What a store object counts about itself, since it was opened. */
+export interface StoreMetrics {
+  /** Transactions with appends, and the appends in them. */
+  batches?: number;
+  batchedAppends?: number;
+  /** Connections: how many there are, how many are in use, and how many calls wait for one. */
+  pool?: { size: number; busy: number; waiting: number };
+}
+
 export interface FoundEvent {
   threadId: string;
   seq: number;
@@ -255,10 +264,12 @@ export interface Store {
    * fewest driven threads, counting the ones listed before; then those that have been awake longest. Costs what it finds, however many
    * threads there are.
    */
-  stranded?(query: StrandedQuery): Promise<StrandedThread[]>;
-  load?(): Promise<StoreLoad>;
+  stranded(query: StrandedQuery): Promise<StrandedThread[]>;
+  load(): Promise<StoreLoad>;
   /** Tells the other processes on the store how to reach this one, and that it is leaving: it takes no lease any more. */
-  announce?(holder: { address?: string; draining?: boolean }): Promise<void>;
+  announce(holder: { address?: string; draining?: boolean }): Promise<void>;
+
+  metrics?(): StoreMetrics;
 
   /** The bytes of a blob, for as long as an event refers to it. */
   blob(hash: string): Promise<Uint8Array | undefined>;

@@ -121,8 +121,10 @@ export class Supervisor {
    * Another process has appended these events. It drives its own input first. If it is gone, or can't drive, this process does, however
    * many inputs follow.
    */
-  followed(events: readonly { type: string }[]): void {
-    if (this.#ports.wakes) return;
+  followed(events: readonly { type: string; at: number }[]): void {
+    const { clock, counters, wakes } = this.#ports;
+    counters.follow.add(clock.now() - (events.at(-1)?.at ?? clock.now()));
+    if (wakes) return;
     const inputs = events.filter(isInput).length;
     if (inputs > 0 && inputs >= queuedCount(this.#thread.state.inbox)) this.#standBack();
   }

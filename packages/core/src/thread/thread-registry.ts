@@ -59,6 +59,13 @@ export class ThreadRegistry {
     }
   }
 
+  /** Must be called before a thread is driven: other processes find this one by the address that its leases have. */
+  async openLive(): Promise<void> {
+    const { live, store } = this.#ports;
+    const opened = await live?.open({ watch: (threadId, ...reader) => this.opened(threadId)?.feed.watch(...reader) });
+    if (opened?.address !== undefined) await store.announce?.({ address: opened.address });
+  }
+
   opened(threadId: string): Thread | undefined {
     return this.#open.get(threadId)?.opened;
   }
@@ -143,6 +150,11 @@ export class ThreadRegistry {
     return { threads: this.#open.size, turns: driven.length };
   }
 
+  /** How many readers in other processes the threads have that this process drives. */
+  get liveReaders(): number {
+    return Array.from(this.#open.values()).reduce((sum, { opened }) => sum + (opened?.feed.readers ?? 0), 0);
+  }
+
   /** The calls that wait for a person in the threads that are open here, and how to answer them. */
   unanswered(): string[] {
     const open = Array.from(this.#open.values());
@@ -176,5 +188,6 @@ export class ThreadRegistry {
     const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
+    await this.#ports.live?.close();
   }
 }

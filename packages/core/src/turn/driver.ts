@@ -224,6 +224,7 @@ export class Driver {
         this.#lease = null;
         throw new LeaseLost();
       case "appended":
+        if (this.takeover && !this.#hasDriven) this.ports.counters.takeovers++;
         this.#hasDriven = true;
         // Not the time at which the store answered: the process may have been suspended since the events were made, and replaced.
         this.#confirmedAt = appended.events[0]!.at;

@@ -9,13 +9,10 @@ export interface MortalStore extends Pick<Store, "append"> {
   kill(): Promise<void>;
 }
 
-/** A store that knows which threads wait for a driver. */
-export type WakingStore = Store & Required<Pick<Store, "stranded" | "load" | "announce">>;
-
 /** Registers the test of one promise of the port. `another` and `mortal` open further stores on the same data. */
 export type StoreCheck = (
   sentence: string,
-  body: (store: WakingStore, another: () => Promise<WakingStore>, mortal: () => Promise<MortalStore>) => Promise<void>,
+  body: (store: Store, another: () => Promise<Store>, mortal: () => Promise<MortalStore>) => Promise<void>,
 ) => void;
 
 let clock = 1_700_000_000_000;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Store } from "@cinch/core";
-import { type StoreCheck, type WakingStore, agentEnd, clone, created, event, eventually, input } from "./samples.ts";
+import { type StoreCheck, agentEnd, clone, created, event, eventually, input } from "./samples.ts";
 
 const HOUR_MS = 3_600_000;
 const all = { limit: 100, freeMs: 0 };
 
 /** The threads without a driver, in the order in which a worker should take them. */
-const stranded = async (store: WakingStore, query = {}) =>
+const stranded = async (store: Store, query = {}) =>
   (await store.stranded({ ...all, ...query })).map(({ threadId }) => threadId);
 
 interface Woken {
@@ -121,6 +121,12 @@ export function waking(check: StoreCheck): void {
     assert.deepEqual(await stranded(other), []);
     await store.release("t", 1);
     assert.deepEqual(await stranded(other), ["t"]);
+  });
+
+  check("a deadline may be any number", async (store) => {
+    for (const dueAt of [1e300, Infinity, 1234.5, -1e300])
+      await store.append(`${dueAt}`, [created()], { afterSeq: 0, dueAt });
+    assert.deepEqual((await stranded(store)).toSorted(), ["-1e+300", "1234.5"]);
   });
 
   check("a deleted thread is not stranded, and a clone is not awake", async (store) => {

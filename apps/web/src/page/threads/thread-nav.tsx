@@ -24,7 +24,7 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
   const threads = found ?? all;
   const pending = usePending(client) ?? [];
   const waiting = new Set(pending.map(({ rootThreadId }) => rootThreadId));
-  const shown = threads.filter(({ id, parentId }) => parentId === null && !hidden.has(id));
+  const shown = threads.filter(({ id }) => !hidden.has(id));
   return (
     <nav class="threads" aria-label="Threads">
       <div class="threads-top">
