@@ -5,6 +5,7 @@
  */
 import { atMost, line } from "./lines.mjs";
 import { show, show1024 } from "./numbers.mjs";
+import { liveRows } from "./live-rows.mjs";
 import { servingRows } from "./serving-rows.mjs";
 
 /** `peer` is undefined if it was not measured. */
@@ -273,6 +274,7 @@ export const rows = [
     ],
   },
   ...servingRows,
+  ...liveRows,
 ];
 
 /** One line without and one with path rules. */

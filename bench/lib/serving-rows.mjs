@@ -87,4 +87,28 @@ export const servingRows = [
       ),
     ],
   }),
+  row("the page, until it can be used", "page-usable", {
+    parameters: { messages: 200 },
+    judge: ({ emptyMs, threadMs, worstMs }) => [
+      atMost(emptyMs, 500, " ms", "empty: "),
+      atMost(threadMs, 500, " ms", "at a thread of 200 messages: "),
+      line(`the slowest of all: ${show(worstMs)} ms`, "", undefined),
+    ],
+  }),
+  row("the page, 200 messages and 200 deltas a second", "page-stream", {
+    parameters: { messages: 200, perSecond: 200, seconds: 8 },
+    judge: ({ p99GapMs, longestTaskMs, frames }) => [
+      atMost(p99GapMs, 50, " ms", "between frames, p99: "),
+      atMost(longestTaskMs, 100, " ms", "longest task: "),
+      line(`${frames} frames`, "", undefined),
+    ],
+  }),
+  row("the page, a diff of 50,000 lines", "page-diff", {
+    parameters: { lines: 50_000 },
+    judge: ({ openedMs, keyMs, longestTaskMs }) => [
+      atMost(openedMs, 200, " ms", "opened in "),
+      atMost(keyMs, 200, " ms", "a key typed meanwhile is shown after "),
+      line(`longest task ${show(longestTaskMs)} ms`, "", undefined),
+    ],
+  }),
 ];

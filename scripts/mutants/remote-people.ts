@@ -117,8 +117,8 @@ export const remotePeople = inPackage("packages/core", [
   {
     attacks: "draining: a harness that closes begins another step or turn",
     file: "turn/driver.ts",
-    find: "return this.drives && !this.#isDraining;",
-    replace: "return this.drives;",
+    find: "return this.drives && !this.#isDraining && !isForeign;",
+    replace: "return this.drives && !isForeign;",
     tests: ["thread/draining"],
   },
   {
@@ -138,8 +138,8 @@ export const remotePeople = inPackage("packages/core", [
   {
     attacks: "draining: what runs is stopped at once",
     file: "thread/thread-registry.ts",
-    find: "await Promise.all(drained);",
-    replace: "",
+    find: "await drained;\n    const threads",
+    replace: "const threads",
     tests: ["thread/draining"],
   },
   {

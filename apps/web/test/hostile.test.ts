@@ -93,7 +93,10 @@ test("no text of a model, a tool, a file name or a title becomes a part of the p
   await begin(tab, all);
   await tab.waitForSelector("text=zero >> nth=0");
   await tab.waitForFunction(() => document.querySelectorAll(".message.assistant").length >= 2);
-  for (const line of await tab.locator(".call-line[aria-expanded=false]").all()) await line.click();
+  await tab.locator(".call-line[aria-expanded=false] >> nth=1").click();
+  await tab.locator(".call-line[aria-expanded=false] >> nth=0").click();
+  await tab.waitForSelector(".call .diff");
+  await tab.waitForSelector(".call .output");
   await check("an answer and the results of calls");
   const { id } = (await served.harness.listThreads())[0]!;
   const session = await served.harness.createSession({ threadId: id });

@@ -32,6 +32,8 @@ export interface ServerInfo {
   modes: readonly RemoteMode[];
   /** The ids of models that the server offers. */
   models: readonly string[];
+  /** What else is served, each below a path of its name. */
+  mounts: readonly string[];
   /** The name that the server has for this caller. */
   by: string | null;
   may: readonly string[];

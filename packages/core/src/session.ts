@@ -18,7 +18,7 @@ import { resultOfInput } from "./queries/input-result.ts";
 import { eventsOf } from "./queries/thread-events.ts";
 import { fileOf, type ThreadFile } from "./queries/thread-file.ts";
 import { abort, abortEnded } from "./commands/abort.ts";
-import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
+import { prepareInput, editQueued, post, removeQueued, send, type FollowUp, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
 import type { HarnessMode, Modes } from "./config/modes.ts";
@@ -117,13 +117,14 @@ export class Session<Values = StateValues> {
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is not awaited in the queue of commands, so that the session accepts other commands meanwhile.
-    const accepted = () => this.#prepared(optionsOf("sendMessage", input), "send");
+    const accepted = () => this.#prepared({ ...optionsOf("sendMessage", input), delivery: "send" });
     return (await this.#commands.run(async (signed) => send(signed, await accepted()))).turn;
   }
 
-  async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
-    const { delivery, ...input } = optionsOf("post", options);
-    return this.#commands.run(async (signed) => post(signed, await this.#prepared(input, delivery)));
+  /** `at` is only for the delivery "follow_up". */
+  async post(options: FollowUp & { delivery: Delivery }): Promise<{ inputId: string }> {
+    const input = optionsOf("post", options);
+    return this.#commands.run(async (signed) => post(signed, await this.#prepared(input)));
   }
 
   /** Adds a message to the running turn, after the calls of its step. */
@@ -131,8 +132,8 @@ export class Session<Values = StateValues> {
     return this.post({ ...optionsOf("steer", input), delivery: "steer" });
   }
 
-  /** Queues a message that begins a turn of its own. */
-  async followUp(input: Input): Promise<{ inputId: string }> {
+  /** Queues a message that begins a turn of its own: now, or at a time. */
+  async followUp(input: FollowUp): Promise<{ inputId: string }> {
     return this.post({ ...optionsOf("followUp", input), delivery: "follow_up" });
   }
 
@@ -376,8 +377,8 @@ export class Session<Values = StateValues> {
     this.#seat.subscribers.close();
   }
 
-  #prepared(input: Input, delivery: Delivery) {
-    return prepareInput({ ...input, id: input.id ?? this.#commandId }, delivery, this.#ports.ids);
+  #prepared(input: FollowUp & { delivery: Delivery }) {
+    return prepareInput({ ...input, id: input.id ?? this.#commandId }, this.#ports);
   }
 
   async #select(): Promise<ThreadRecord> {

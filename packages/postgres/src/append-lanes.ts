@@ -5,13 +5,13 @@ import type { AppendOp } from "./append-op.ts";
 import { AWAY_MS, QueryFailed, pausing, type Database } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { awayError } from "./failure.ts";
-import type { LeaseHolder } from "./lease-holder.ts";
+import type { LeaseHolder, LeaseState } from "./lease-holder.ts";
 
 /** What `append_many` answers to one append. */
 export type AppendOutcome =
-  | { kind: "appended"; seq: number; epoch: number; no: number; listed?: boolean }
+  | ({ kind: "appended"; seq: number; no: number; listed?: boolean } & LeaseState)
   | { kind: "newer" }
-  | { kind: "refused"; epoch: number; holder: number | null; beat: number | null }
+  | ({ kind: "refused" } & LeaseState)
   | { kind: "not_found"; id: string }
   /** The journal ends before the `seq` after which the caller appends. */
   | { kind: "shorter"; last: number }

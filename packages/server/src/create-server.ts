@@ -51,16 +51,19 @@ export function createServer(options: ServerOptions): CinchServer {
     callers: new CallerLimits(limits),
     limits,
     models: options.models ?? [],
+    mounts: Object.keys(options.mounts ?? {}),
     mayAnswer: options.mayAnswer,
     routes: routesWith(options.adapters ?? []),
     metrics,
     isDraining: () => draining !== undefined,
   };
   const { authenticate = everyCaller, log = printFailures } = options;
+  const mounts = new Map(Object.entries(options.mounts ?? {}));
   const handler = new RequestHandler({ parts, sites, authenticate, log, page: pageOf(options) });
 
   async function fetch(request: Request): Promise<Response> {
-    const answer = handler.handle(request);
+    const mount = mounts.get(new URL(request.url).pathname.split("/")[1]!);
+    const answer = mount ? mount(request) : handler.handle(request);
     running.add(answer);
     try {
       return await answer;

@@ -8,4 +8,4 @@ export type { LogLine, WriteLog } from "./observe/log-line.ts";
 export type { Page, PageFile } from "./page.ts";
 export { PROTOCOL } from "./protocol.ts";
 export type { AdapterName, MayAnswer } from "./routes/route.ts";
-export type { ServerOptions } from "./server-options.ts";
+export type { Mount, ServerOptions } from "./server-options.ts";

@@ -25,7 +25,12 @@ export interface ServerOptions {
   log?: WriteLog;
   /** A web page that is served at `/`, such as `webPage` of `@cinch/web`. A function is called when a browser first asks for it. */
   page?: Page | (() => Promise<Page>);
+  /** Handlers of paths that begin with a name: `{ tour: (request) => … }` answers `/tour` and all below it, and checks access itself. */
+  mounts?: Readonly<Record<string, Mount>>;
 }
+
+/** Answers a request, as `fetch` of another server does. */
+export type Mount = (request: Request) => Promise<Response>;
 
 const KEYS = [
   "harness",
@@ -38,6 +43,7 @@ const KEYS = [
   "adapters",
   "log",
   "page",
+  "mounts",
 ];
 
 /** Throws `INVALID_CONFIG`. */
@@ -48,6 +54,10 @@ export function checkOptions(options: ServerOptions): void {
   for (const adapter of options.adapters ?? []) {
     if (!ADAPTERS.includes(adapter))
       throw new CinchError("INVALID_CONFIG", `createServer: "${adapter}" is no adapter: use ${ADAPTERS.join(", ")}.`);
+  }
+  for (const name of Object.keys(options.mounts ?? {})) {
+    if (!/^[a-z][\w-]*$/.test(name) || name === "v1")
+      throw new CinchError("INVALID_CONFIG", `createServer: "${name}" can't be mounted: use a name like "tour".`);
   }
   for (const origin of options.origins ?? []) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)

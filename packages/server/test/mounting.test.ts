@@ -117,3 +117,17 @@ test("the server is the handlers of a route file of Next, which sees the whole u
   assert.equal((await ask("DELETE", `/v1/threads/${id}`)).status, 204);
   assert.equal((await ask("GET", `/v1/threads/${id}`)).status, 404);
 });
+
+test("another server answers below a name that this one mounts, and GET /v1 says so", async () => {
+  await using inner = await serving({ model: script(say("hi")), limits: { streams: 1 } });
+  await using outer = await serving({ model: script(say("hi")), mounts: { tour: inner.server.fetch } });
+  await works(`${outer.url}/tour/any`);
+  const mountsOf = async (url: string) => ((await (await fetch(`${url}/v1`)).json()) as { mounts: string[] }).mounts;
+  assert.deepEqual(await mountsOf(outer.url), ["tour"]);
+  assert.deepEqual(await mountsOf(`${outer.url}/tour/any`), []);
+  assert.deepEqual((await outer.harness.listThreads()).length, 0);
+  await assert.rejects(serving({ model: script(), mounts: { v1: inner.server.fetch } }), {
+    code: "INVALID_CONFIG",
+    message: /"v1" can't be mounted/,
+  });
+});

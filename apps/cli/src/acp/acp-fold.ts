@@ -1,6 +1,6 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { textOf, type EventType, type HarnessEvent, type Json, type Message, type Part } from "@cinch/core";
-import { besideTurns } from "@cinch/core/journal";
+import { besideTurns, isForeign } from "@cinch/core/journal";
 import { resultContent, shownCall, textContent } from "./acp-call.ts";
 
 /** What the updates of one session depend on. */
@@ -134,7 +134,7 @@ const TABLE: { [T in EventType]: Line<T> } = {
 
 /** Folds the events of a thread to the updates of an ACP session. Pure. Unknown events are skipped. */
 export function foldUpdates(state: AcpState, event: HarnessEvent): AcpStep {
-  if (!Object.hasOwn(TABLE, event.type)) return [state, []];
+  if (!Object.hasOwn(TABLE, event.type) || ("v" in event && isForeign(event))) return [state, []];
   return (TABLE[event.type] as Line<EventType>)(state, event as Of<EventType>);
 }
 

@@ -1,4 +1,12 @@
-import { bearerTokens, createServer, ROLES, tokenHash, type CinchServer, type TokenHolder } from "@cinch/server";
+import {
+  bearerTokens,
+  createServer,
+  ROLES,
+  tokenHash,
+  type CinchServer,
+  type LogLine,
+  type TokenHolder,
+} from "@cinch/server";
 import { webPage } from "@cinch/web";
 import type { ServeOptions } from "../cli-command.ts";
 import { messageOf } from "../error-message.ts";
@@ -14,6 +22,7 @@ import { addressesOf, isLoopback, hostNamesOf } from "./address.ts";
 import { LiveTokens } from "./live-tokens.ts";
 import { openBrowser } from "./open-browser.ts";
 import { StopSignals } from "./stop-signals.ts";
+import { Tours } from "./tours.ts";
 import { randomToken, TokenFolder } from "./token-folder.ts";
 
 /** So that an address can be kept. If it is taken, and the user named no other, any free one is used. */
@@ -36,17 +45,22 @@ export async function serve(options: ServeOptions): Promise<number> {
     most: may,
     failed: (error) => printer.note(`the tokens can't be read, so changes are not seen: ${plain(messageOf(error))}`),
   });
-  const server = createServer({
-    harness: project.harness,
+  const access = {
     authenticate: bearerTokens(() => [...owner, ...tokens.holders]),
     hosts: hostNamesOf(host, names),
-    models: offeredModels(project),
-    adapters: ["ai-sdk", "ag-ui"],
-    page: webPage,
-    log: (line) => {
+    log: (line: LogLine) => {
       // A terminal shows what a person must know.
       if (!process.stderr.isTTY || line.level === "error") process.stderr.write(`${terminalJson(line)}\n`);
     },
+  };
+  const tours = new Tours({ ...access, env: process.env });
+  const server = createServer({
+    ...access,
+    harness: project.harness,
+    models: offeredModels(project),
+    adapters: ["ai-sdk", "ag-ui"],
+    page: webPage,
+    mounts: { tour: tours.fetch },
   });
   using signals = new StopSignals();
   let drainMs = 0;
@@ -58,7 +72,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     printer.note("closing: what runs has 30 s to end (another signal ends it at once)");
     return ExitCode.complete;
   } finally {
-    await Promise.all([server.close({ drainMs }), project.harness.close({ drainMs })]);
+    await Promise.all([server.close({ drainMs }), tours.close(), project.harness.close({ drainMs })]);
   }
 }
 

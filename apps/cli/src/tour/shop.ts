@@ -29,5 +29,3 @@ test("the total is exact to the cent", () => {
 });
 `,
 };
-
-export const REQUEST = "The total of the cart is wrong. Find out why, and fix it.";

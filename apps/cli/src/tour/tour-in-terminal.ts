@@ -1,12 +1,8 @@
 import { runInTerminal, type RunInTerminalOptions } from "../app/run-in-terminal.ts";
-import { openProject } from "../setup/open-project.ts";
 import { userFolders } from "../setup/user-folders.ts";
+import { openTourProject, READABLE_MS } from "./open-tour-project.ts";
 import { TourFolder } from "./tour-folder.ts";
 import { tourGuide } from "./tour-guide.ts";
-import { tourChoice } from "./tour-model.ts";
-
-/** Slow enough to be read, per word. */
-const DELAY_MS = 25;
 
 type Options = Omit<RunInTerminalOptions, "project" | "thread" | "stateFolder" | "guide" | "greeting">;
 
@@ -14,13 +10,7 @@ type Options = Omit<RunInTerminalOptions, "project" | "thread" | "stateFolder" |
 export async function tourInTerminal(options: Options): Promise<number> {
   using folder = new TourFolder();
   const env = folder.env(options.env);
-  const project = await openProject({
-    folder: folder.path,
-    env,
-    flags: { mode: "plan" },
-    trusted: true,
-    model: tourChoice({ delayMs: DELAY_MS }),
-  });
+  const project = await openTourProject(folder, { env: options.env, delayMs: READABLE_MS });
   return await runInTerminal({
     ...options,
     env,

@@ -1,9 +1,9 @@
 import type { LanguageModel } from "@cinch/core";
+import { TOUR_REQUEST } from "@cinch/web";
 import type { Conversation, ToolOutcome } from "../offline/conversation.ts";
 import type { Move, PlannedCall } from "../offline/intent.ts";
 import { ruleModel } from "../offline/model.ts";
 import type { ModelChoice } from "../models/choice.ts";
-import { REQUEST } from "./shop.ts";
 
 const CART = "src/cart.js";
 const REVIEWER = "general-purpose";
@@ -32,7 +32,7 @@ export const tourChoice = (options: { delayMs?: number } = {}): ModelChoice => (
   load: async () => tourModel(options),
 });
 
-const isRequest = (text: string): boolean => text.includes(REQUEST) || text.includes(REVIEW);
+const isRequest = (text: string): boolean => text.includes(TOUR_REQUEST) || text.includes(REVIEW);
 
 export function nextOfTour(conversation: Conversation): Move {
   if (conversation.ask.includes(REVIEW)) return review(conversation);

@@ -1,11 +1,10 @@
 import type { HarnessEvent, Session } from "@cinch/core";
+import { TOUR_REQUEST } from "@cinch/web";
 import { ExitCode } from "../exit.ts";
 import { cinch } from "../invocation.ts";
-import { openProject } from "../setup/open-project.ts";
-import { REQUEST } from "./shop.ts";
+import { openTourProject } from "./open-tour-project.ts";
 import { storyLines } from "./story-lines.ts";
 import { TourFolder } from "./tour-folder.ts";
-import { tourChoice } from "./tour-model.ts";
 
 type Print = (line: string) => void;
 
@@ -14,13 +13,7 @@ export async function tourWithoutQuestions(print: Print): Promise<number> {
   using folder = new TourFolder();
   print("Cinch: a two-minute tour. There is no terminal here, so the tour answers the questions itself.");
   print("The model follows a script. The harness, the files, the commands and the database are real.");
-  const project = await openProject({
-    folder: folder.path,
-    env: folder.env(process.env),
-    flags: { mode: "plan" },
-    trusted: true,
-    model: tourChoice({ delayMs: 0 }),
-  });
+  const project = await openTourProject(folder, { env: process.env, delayMs: 0 });
   try {
     for (const note of project.notes) print(`(${note})`);
     const session = await project.harness.createSession();
@@ -38,8 +31,8 @@ async function tell(session: Session, { folder, print }: { folder: TourFolder; p
     for (const line of storyLines(event)) print(line);
     answers.push(answer(session, event));
   });
-  print(`\nYou: ${REQUEST}`);
-  const { reason, error } = await session.sendMessage({ content: REQUEST });
+  print(`\nYou: ${TOUR_REQUEST}`);
+  const { reason, error } = await session.sendMessage({ content: TOUR_REQUEST });
   off();
   await Promise.all(answers);
   if (reason !== "complete")

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
+import { TOUR_REQUEST } from "@cinch/web";
 import type { ToolOutcome } from "../../src/offline/conversation.ts";
-import { REQUEST } from "../../src/tour/shop.ts";
 import { nextOfTour } from "../../src/tour/tour-model.ts";
 import { AppFolder, ENTER, ESC } from "../app/app-terminal.ts";
 import { Place } from "../cli.ts";
@@ -40,7 +40,7 @@ test("in a terminal the user approves the plan, the edits and a command, and und
   await terminal.begin("", /› t Take the two-minute tour/);
   await terminal.untilKeysCount();
   terminal.type(ENTER);
-  await terminal.until(() => terminal.composer() === REQUEST);
+  await terminal.until(() => terminal.composer() === TOUR_REQUEST);
   terminal.type(ENTER);
   await terminal.untilMarked("y approve, go to build");
   await terminal.untilKeysCount();
@@ -74,7 +74,7 @@ test("Esc leaves the tour at its beginning", async () => {
   await terminal.begin("", /› t Take the two-minute tour/);
   await terminal.untilKeysCount();
   terminal.type("t");
-  await terminal.until(() => terminal.composer() === REQUEST);
+  await terminal.until(() => terminal.composer() === TOUR_REQUEST);
   terminal.type(ESC);
   await terminal.until(
     () => terminal.screenText().split("k Add a key").length === 2 && tourFolders(place.state).length === 0,
@@ -89,7 +89,12 @@ test("the model of the tour revises a plan by the user's remark, and stops where
     isError: false,
   };
   const after = (...outcomes: ToolOutcome[]) =>
-    nextOfTour({ said: [REQUEST], ask: REQUEST, steps: outcomes.map((one) => [one]), calls: outcomes.length });
+    nextOfTour({
+      said: [TOUR_REQUEST],
+      ask: TOUR_REQUEST,
+      steps: outcomes.map((one) => [one]),
+      calls: outcomes.length,
+    });
   const revised = after(read, rejected);
   assert.match(JSON.stringify(revised), /I have changed the plan.*As you said: keep it short/);
   const declined = after(read, { toolName: "edit_file", text: "The user declined this call: no", isError: true });

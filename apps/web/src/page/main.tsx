@@ -1,6 +1,6 @@
 import { connect, type Client, type ServerInfo } from "@cinch/client";
 import { render } from "preact";
-import { PageApp } from "./page-app.tsx";
+import { PageRoot } from "./page-root.tsx";
 import { TokenForm } from "./token-form.tsx";
 import { tabFetch } from "./tab-fetch.ts";
 import { takeToken } from "./token.ts";
@@ -30,6 +30,6 @@ async function begin(): Promise<void> {
   }
 }
 
-const show = (client: Client, info: ServerInfo): void => render(<PageApp client={client} info={info} />, root);
+const show = (client: Client, info: ServerInfo): void => render(<PageRoot client={client} info={info} />, root);
 
 void begin();

@@ -1,15 +1,16 @@
-import { usePending } from "@cinch/client/react";
+import { usePending, useThreads } from "@cinch/client/react";
 import type { Client, RemoteSession, ServerInfo } from "@cinch/client";
 import type { ThreadRecord } from "@cinch/core";
 import type { VNode } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pageCommands } from "./page-commands.ts";
-import { PageProvider, type PageContext } from "./page-context.ts";
+import { PageProvider, type PageContext, type PageGuide } from "./page-context.ts";
 import { RulesDialog } from "./thread/rules-dialog.tsx";
 import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
 import { ThreadNav } from "./threads/thread-nav.tsx";
 import { ConnectionNotice } from "./ui/connection-notice.tsx";
+import { KeysDialog } from "./ui/keys-dialog.tsx";
 import { Notices, type PageNotice } from "./ui/notices.tsx";
 import { Palette } from "./ui/palette.tsx";
 import { WelcomeView } from "./welcome-view.tsx";
@@ -18,16 +19,23 @@ import { useWaitingTitle } from "./ui/waiting-title.ts";
 /** So long can a deletion be undone: until then, nothing is deleted. */
 const UNDO_MS = 5_000;
 
-export function PageApp({ client, info }: { client: Client; info: ServerInfo }): VNode {
-  const [threadId, setThreadId] = useThreadInAddress();
+interface Props {
+  client: Client;
+  info: ServerInfo;
+  guide?: PageGuide;
+}
+
+export function PageApp({ client, info, guide }: Props): VNode {
+  const prefix = guide ? "#/tour/" : "#/t/";
+  const [threadId, setThreadId] = useThreadInAddress(prefix);
   const [seat, setSeat] = useState<RemoteSession | null>(null);
-  const [open, setOpen] = useState<"palette" | "rules" | null>(null);
+  const [open, setOpen] = useState<"palette" | "rules" | "keys" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
   const [isSideOpen, setSideOpen] = useSide();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { notices, report, notify, close } = useNotices();
-  const pending = usePending(client) ?? [];
-  useWaitingTitle(pending.length);
+  const waiting = usePending(client);
+  const pending = waiting ?? [];
   const context = useMemo(
     (): PageContext => ({
       client,
@@ -35,12 +43,16 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
       report,
       notify,
       open: (id) => {
+        if (id === null && guide) return guide.leave();
         setThreadId(id);
         setListOpen(false);
       },
+      addressOf: (id) => prefix + id,
+      guide: guide ?? null,
     }),
-    [client, info, report, notify, setThreadId],
+    [client, info, guide, report, notify, setThreadId],
   );
+  useWaitingTitle(waiting, context.open);
   useEffect(() => {
     let isGone = false;
     if (threadId === null) return setSeat(null);
@@ -72,7 +84,10 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
   const commands = pageCommands({
     context,
     seat,
+    threads: useThreads(client) ?? [],
     openRules: () => setOpen("rules"),
+    openKeys: () => setOpen("keys"),
+    remove,
     toggleSide: () => setSideOpen(!isSideOpen),
     pending,
   });
@@ -81,6 +96,10 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
       if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
         setOpen((now) => (now === "palette" ? null : "palette"));
+      }
+      if (event.key.toLowerCase() === "o" && event.shiftKey && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        context.open(null);
       }
       if (event.key === "F8") document.querySelector<HTMLElement>("#asked")?.focus();
       if (
@@ -94,12 +113,13 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [seat, open, report]);
+  }, [seat, open, context]);
   const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
   return (
     <PageProvider value={context}>
       <ConnectionNotice client={client} />
-      <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen ? "side-open" : ""}`}>
+      <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen && shown ? "side-open" : ""}`}>
+        <button type="button" class="scrim" aria-label="Hide threads" onClick={() => setListOpen(false)} />
         <ThreadNav current={threadId} hidden={hidden} onDelete={remove} />
         {shown ? (
           <ThreadView
@@ -114,6 +134,7 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
         )}
       </div>
       {open === "palette" && <Palette commands={commands} onClose={() => setOpen(null)} />}
+      {open === "keys" && <KeysDialog onClose={() => setOpen(null)} />}
       {open === "rules" && shown && (
         <SeatProvider value={shown}>
           <RulesDialog onClose={() => setOpen(null)} />
@@ -137,18 +158,24 @@ function useSide(): [boolean, (isOpen: boolean) => void] {
 }
 
 /** The thread that the address names: a reload and a link lead to it. */
-function useThreadInAddress(): [string | null, (id: string | null) => void] {
-  const read = () => /^#\/t\/([\w-]{1,128})$/.exec(location.hash)?.[1] ?? null;
+function useThreadInAddress(prefix: string): [string | null, (id: string | null) => void] {
+  const read = () => {
+    const id = location.hash.startsWith(prefix) ? location.hash.slice(prefix.length) : "";
+    return /^[\w-]{1,128}$/.test(id) ? id : null;
+  };
   const [threadId, setThreadId] = useState(read);
   useEffect(() => {
     const onChange = () => setThreadId(read());
     addEventListener("hashchange", onChange);
     return () => removeEventListener("hashchange", onChange);
   }, []);
-  const set = useCallback((id: string | null) => {
-    location.hash = id === null ? "" : `#/t/${id}`;
-    setThreadId(id);
-  }, []);
+  const set = useCallback(
+    (id: string | null) => {
+      location.hash = id === null ? "" : prefix + id;
+      setThreadId(id);
+    },
+    [prefix],
+  );
   return [threadId, set];
 }
 

@@ -1,30 +1,26 @@
 import type { RemoteSession } from "@cinch/client";
-import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
-import type { PageContext } from "./page-context.ts";
+import type { ThreadApproval, ThreadRecord, ThreadSuspension } from "@cinch/core";
+import { hasTour, type PageContext } from "./page-context.ts";
 import { download, exported } from "./thread/export.ts";
 import type { PaletteCommand } from "./ui/palette.tsx";
 
 interface Options {
   context: PageContext;
   seat: RemoteSession | null;
+  threads: readonly ThreadRecord[];
   openRules: () => void;
+  openKeys: () => void;
   toggleSide: () => void;
+  remove: (thread: ThreadRecord) => void;
   pending: readonly (ThreadApproval | ThreadSuspension)[];
 }
 
 /** Everything that the page can do, for the palette. */
-export function pageCommands({ context, seat, openRules, toggleSide, pending }: Options): PaletteCommand[] {
+export function pageCommands(options: Options): PaletteCommand[] {
+  const { context, seat, threads, openRules, toggleSide, remove } = options;
   const { open, report, notify, info } = context;
   const run = (command: () => Promise<unknown>) => () => void command().catch(report);
-  const general: PaletteCommand[] = [
-    { name: "New thread", run: () => open(null) },
-    { name: "Search threads", run: () => document.querySelector<HTMLElement>(".search input")?.focus() },
-    ...pending.map(({ title, rootThreadId, toolName }) => ({
-      name: `Answer ${toolName} in “${title || "Untitled"}”`,
-      run: () => open(rootThreadId),
-    })),
-    { name: "Notify me when a thread waits", run: run(async () => Notification.requestPermission()) },
-  ];
+  const general = generalCommands(options);
   if (!seat) return general;
   const { isRunning, yolo, status, flags, inbox } = seat.getDisplayState();
   const manage = info.may.includes("manage");
@@ -37,6 +33,10 @@ export function pageCommands({ context, seat, openRules, toggleSide, pending }: 
     { name: "Go to what waits for me", keys: "F8", run: () => document.querySelector<HTMLElement>("#asked")?.focus() },
     ...(isRunning ? [] : [{ name: "Retry the last turn", run: run(() => seat.retry()) }]),
     ...(manage ? manageCommands({ context, seat, openRules, yolo }) : []),
+    { name: "Rename this thread", run: () => document.querySelector<HTMLElement>(".thread-header .title")?.click() },
+    ...threads
+      .filter(({ id }) => manage && id === seat.getCurrentThreadId())
+      .map((thread) => ({ name: "Delete this thread", run: () => remove(thread) })),
     { name: "Clone this thread", run: run(async () => open((await seat.cloneThread({})).id)) },
     { name: "Show or hide details", run: toggleSide },
     {
@@ -52,6 +52,40 @@ export function pageCommands({ context, seat, openRules, toggleSide, pending }: 
     },
     ...general,
   ];
+}
+
+/** What can be done without a thread. */
+function generalCommands({ context, threads, openKeys, pending }: Options): PaletteCommand[] {
+  const { open, report, notify } = context;
+  const allowNotifications = async () => {
+    const answer = await Notification.requestPermission();
+    notify(
+      answer === "granted"
+        ? "A notification comes when a thread waits for you and no tab of Cinch is shown."
+        : "The browser does not allow notifications. Allow them for this address in its settings.",
+    );
+  };
+  return [
+    { name: "New thread", keys: "Ctrl-Shift-O", run: () => open(null) },
+    { name: "Search threads", run: () => document.querySelector<HTMLElement>(".search input")?.focus() },
+    ...pending.map(({ title, rootThreadId, toolName }) => ({
+      name: `Answer ${toolName} in “${title || "Untitled"}”`,
+      run: () => open(rootThreadId),
+    })),
+    ...tourCommands(context),
+    { name: "Notify me when a thread waits", run: () => void allowNotifications().catch(report) },
+    { name: "Keys", run: openKeys },
+    ...threads.map(({ id, title }) => ({
+      name: `Open “${title || "Untitled"}”`,
+      isFoundOnly: true,
+      run: () => open(id),
+    })),
+  ];
+}
+
+function tourCommands({ info, guide }: PageContext): PaletteCommand[] {
+  if (guide) return [{ name: "Leave the tour", run: guide.leave }];
+  return hasTour(info) ? [{ name: "Take the two-minute tour", run: () => void (location.hash = "#/tour") }] : [];
 }
 
 function manageCommands({

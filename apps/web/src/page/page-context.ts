@@ -3,6 +3,7 @@ import { useThread } from "@cinch/client/react";
 import type { HarnessDisplayState } from "@cinch/core";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { TourChapter } from "../tour-chapter.ts";
 
 /** What every part of the page reaches. */
 export interface PageContext {
@@ -13,6 +14,15 @@ export interface PageContext {
   /** Says it in passing. `action` is offered as long as it is shown. */
   notify: (text: string, action?: { label: string; run: () => void }) => void;
   open: (threadId: string | null) => void;
+  /** Where a link to a thread leads. */
+  addressOf: (threadId: string) => string;
+  guide: PageGuide | null;
+}
+
+/** Leads a user through the page: the tour does. */
+export interface PageGuide {
+  hints: Readonly<Record<TourChapter, string>>;
+  leave: () => void;
 }
 
 const Context = createContext<PageContext | null>(null);
@@ -33,3 +43,7 @@ export function useCommand(): (command: () => Promise<unknown>) => void {
   const { report } = usePage();
   return (command) => void command().catch(report);
 }
+
+/** A tour runs commands, so the server has it for callers who may do everything. */
+export const hasTour = ({ mounts, may }: ServerInfo): boolean =>
+  mounts.includes("tour") && ["read", "talk", "approve", "manage"].every((role) => may.includes(role));

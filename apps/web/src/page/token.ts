@@ -6,10 +6,11 @@ const KEY = "cinch-token";
  */
 export function takeToken(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given === null) return localStorage.getItem(KEY);
+  if (given === null) return currentToken();
   history.replaceState(null, "", location.pathname);
   keepToken(given);
   return given;
 }
 
+export const currentToken = (): string | null => localStorage.getItem(KEY);
 export const keepToken = (token: string): void => localStorage.setItem(KEY, token);

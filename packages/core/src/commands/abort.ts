@@ -1,4 +1,5 @@
 import { hasCancelledRuns, isOpenIn } from "../folds/runs.ts";
+import { progressAt } from "../folds/progress.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { SignedThread } from "../thread/signed-thread.ts";
@@ -45,7 +46,8 @@ async function begun(thread: Thread): Promise<void> {
   const { clock, modes } = thread.ports;
   const until = clock.now() + BEGIN_MS;
   const canBegin = () => !thread.supervisor.broken && !thread.isClosed && modes.canAct(thread.state);
-  const isDue = () => needsDriving(thread.state) && !isCompactionDue(thread.state);
+  const state = () => progressAt(thread.state, clock.now());
+  const isDue = () => needsDriving(state()) && !isCompactionDue(state());
   const begins = () => !thread.state.turn && isDue() && canBegin();
   while (begins() && clock.now() < until) await withTimeout(clock, thread.changed(), { ms: 50 });
 }

@@ -2,7 +2,6 @@ import { CinchError } from "../errors.ts";
 import type { EndReason } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet } from "../folds/trie.ts";
-import { refuseForeign } from "./refuse-foreign.ts";
 import { resultOfInput } from "../queries/input-result.ts";
 import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -23,7 +22,6 @@ export async function retry(signed: SignedThread): Promise<{ turn: Promise<TurnR
   const waiter = thread.results.add(inputId);
   try {
     const sharedInputId = await signed.command((state) => {
-      refuseForeign(state.foreign);
       const { turn, control } = state;
       if (turn && turn.retries !== null && turn.retries === retried)
         return { events: [], result: trieEntries(turn.inputIds).next().value![0] };

@@ -6,12 +6,12 @@ import type { Json } from "../events/message.ts";
 import { subtractUsage } from "../events/usage.ts";
 import { pathRulesField, yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
-import { isOpenIn, type Run, type Runs } from "../folds/runs.ts";
+import type { Runs } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
-import { withTimeout } from "../ports/clock.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
+import { endsRecorded } from "../thread/ends-recorded.ts";
 import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { withDescendants } from "./tree-history.ts";
@@ -54,7 +54,7 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
   refuseForeign(thread.state.foreign);
   for (;;) {
     await settleWork(signed.unmarked);
-    if (conversation) await recordEnds(thread);
+    if (conversation) await endsRecorded(thread);
     const { seq } = thread.state;
     const { result, events, cutEnds } = await planRewind(thread, options);
     // The plan holds only for the state that it was made from.
@@ -175,18 +175,6 @@ async function settleWork(signed: SignedThread): Promise<void> {
     const hasNext = ({ turn }: ThreadState) => turn !== null && turn.turnId !== turnId;
     if (!(await thread.until((state) => isSettled(state) || hasNext(state)))) throw cannotDrive();
   } while (!isSettled(thread.state));
-}
-
-/** Waits until the ends of the runs that a subagent has ended are recorded: the caller gets their reports, and is charged for them. */
-async function recordEnds(thread: Thread): Promise<void> {
-  const { threads, clock } = thread.ports;
-  const { agent } = thread.state;
-  if (!agent) return;
-  const isEnded = ({ runId, childThreadId }: Run) => childThreadId === thread.id && !isOpenIn(thread.state, runId);
-  const isRecorded = ({ runs }: ThreadState) =>
-    !Array.from(trieEntries(runs.unfinished)).some(([, run]) => isEnded(run));
-  // A process that opens the caller records them.
-  await threads.visit(agent.owner, (owner) => withTimeout(clock, owner.until(isRecorded)));
 }
 
 async function planReverts(

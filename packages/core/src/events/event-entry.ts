@@ -13,6 +13,8 @@ export interface EventEntry<By extends string = string, S extends Shape = Shape>
   v: number;
   /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
   lifts: readonly Lift[];
+  /** Optional fields that an older release must not ignore: an event that has one of them is written in this higher version. */
+  newer?: { v: number; fields: readonly string[] };
 }
 
 /** The id that a caller gave a command, so that a repetition is recognised, and what a repetition has to be answered with. */
@@ -42,7 +44,8 @@ function entry<By extends "command" | "driver" | "live", S extends Shape>(
 }
 
 /** Any process may append it. */
-export const command = <S extends Shape>(shape: () => S) => entry("command", shape);
+export const command = <S extends Shape>(shape: () => S, newer?: EventEntry["newer"]): EventEntry<"command", S> =>
+  Object.assign(entry("command", shape), newer && { newer });
 /** Only the process with the lease may append it. */
 export const driver = <S extends Shape>(shape: () => S, lifts: readonly Lift[] = []) => entry("driver", shape, lifts);
 /** Only subscribers see it. */

@@ -106,22 +106,27 @@ export const eventMap = {
   thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),
   resync: live(() => ({ seq: z.number(), displayState: z.custom<unknown>() })),
 
-  input_accepted: command(() => ({
-    ...given,
-    inputId: z.string(),
-    delivery: Delivery,
-    content: z.string(),
-    files: z.optional(z.array(FilePart)),
-    /** The caller chose the id. A second input with the same id is ignored. */
-    named: z.optional(z.boolean()),
-    /** Written by the harness: it is taken as a note, and never stands as the user's words. */
-    note: z.optional(z.boolean()),
-    /**
-     * Continues after the turn `retry.turnId`, in a new turn with the `turnId` of this event. There is no message, and nothing is
-     * queued: this event begins the turn.
-     */
-    retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
-  })),
+  input_accepted: command(
+    () => ({
+      ...given,
+      inputId: z.string(),
+      delivery: Delivery,
+      content: z.string(),
+      files: z.optional(z.array(FilePart)),
+      /** The caller chose the id. A second input with the same id is ignored. */
+      named: z.optional(z.boolean()),
+      /** Written by the harness: it is taken as a note, and never stands as the user's words. */
+      note: z.optional(z.boolean()),
+      /**
+       * Continues after the turn `retry.turnId`, in a new turn with the `turnId` of this event. There is no message, and nothing is
+       * queued: this event begins the turn.
+       */
+      retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
+      /** When the input is queued, in ms. */
+      dueAt: z.optional(z.number()),
+    }),
+    { v: 2, fields: ["dueAt"] },
+  ),
   input_edited: command(() => ({ ...given, inputId: z.string(), content: z.string() })),
   input_removed: command(() => ({ ...given, inputId: z.string() })),
   abort_requested: command(() => ({
@@ -335,7 +340,10 @@ export function stamp(event: NewEvent, at: number): StampedEvent {
   if (!found || found.by === "live") throw new CinchError("INVALID_INPUT", `"${event.type}" is not a durable event.`);
   const fields = checked(found.schema, event, "INVALID_INPUT", `"${event.type}" is malformed`);
   const turn = event.turnId === undefined ? {} : { turnId: event.turnId };
-  return { type: event.type, v: found.v, at, ...turn, ...fields } as StampedEvent;
+  const { newer } = found;
+  const isNewer = newer?.fields.some((field) => (fields as Record<string, unknown>)[field] !== undefined);
+  const v = newer && isNewer ? newer.v : found.v;
+  return { type: event.type, v, at, ...turn, ...fields } as StampedEvent;
 }
 
 /** Converts an event of an older release to the current version. Returns an unknown event unchanged. */
@@ -353,5 +361,5 @@ export function lift<E extends { type: string; v: number }>(
 /** True for an event of a type or version that this release does not know: a display skips it, a driver stops at it. */
 export function isForeign(event: { type: string; v: number }): boolean {
   const found = entries[event.type];
-  return !found || event.v > found.v;
+  return !found || event.v > (found.newer?.v ?? found.v);
 }

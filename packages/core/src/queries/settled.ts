@@ -1,8 +1,10 @@
 import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
 import { refuseForeign } from "../commands/refuse-foreign.ts";
+import type { ThreadState } from "../folds/state.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Thread } from "../thread/thread.ts";
-import { hasUnrecordedChanges, isCompactionDue } from "../turn/decide.ts";
+import { progressAt } from "../folds/progress.ts";
+import { hasUnrecordedChanges, needsDriving } from "../turn/decide.ts";
 
 /** The state of a thread in which nothing more happens without a person. */
 export interface Settled {
@@ -30,7 +32,13 @@ async function atRest(thread: Thread): Promise<Settled> {
 function statusOf({ state, ports, supervisor, display }: Thread): Settled["status"] | null {
   if (state.foreign) return "idle";
   if (ports.workspace?.undo && (state.files.restoring || hasUnrecordedChanges(state))) return null;
-  if (isCompactionDue(state)) return null;
+  if (isInputDue(state, ports.clock.now())) return null;
   if (state.turn?.aborting || display.status === "running") return null;
   return display.status === "waiting" && supervisor.declinesQuestions ? null : display.status;
+}
+
+/** The fold has no clock: until the next event, a scheduled input whose time has come is not queued in it. */
+function isInputDue(state: ThreadState, now: number): boolean {
+  const due = progressAt(state, now);
+  return due !== state && needsDriving(due);
 }

@@ -1,3 +1,4 @@
+import { refuseForeign } from "../commands/refuse-foreign.ts";
 import type { GivenCommand, NewEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Decide, Proposal } from "../turn/decide.ts";
@@ -24,7 +25,10 @@ export class RepeatedCommand extends Error {
   }
 }
 
-/** An open thread, for the commands of one person: every event of a command gets the name of the person who gave it. */
+/**
+ * An open thread, for the commands of one person: every event of a command gets the name of the person who gave it. A thread that a newer
+ * release has written to takes no command of this one, which does not know what the command would mean there.
+ */
 export class SignedThread {
   readonly thread: Thread;
   readonly by: string | undefined;
@@ -65,6 +69,7 @@ export class SignedThread {
   #signed<Result>(decide: Decide<Result>): Decide<Result> {
     return (state) => {
       this.#refuseRepeated(state);
+      refuseForeign(state.foreign);
       const proposal = decide(state);
       return proposal && { ...proposal, events: this.#marked(proposal) };
     };

@@ -44,6 +44,7 @@ export const aboutRoutes: readonly Route[] = [
       protocol: PROTOCOL,
       ...(await parts.seats.visit(who, seatOf)),
       models: parts.models,
+      mounts: parts.mounts,
       limits: parts.limits,
       by: who.by ?? null,
       may: who.may,

@@ -27,6 +27,8 @@ export interface ServerParts {
   limits: ServerLimits;
   /** The ids of models that a caller can switch to, as the program lists them. */
   models: readonly string[];
+  /** The names below which other handlers answer. */
+  mounts: readonly string[];
   mayAnswer: MayAnswer | undefined;
   /** The routes that this server has. */
   routes: readonly Route[];

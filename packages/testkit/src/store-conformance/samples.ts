@@ -4,10 +4,15 @@ import type { AppendResult } from "@cinch/core/store";
 import type { DurableType, Store, ThreadQuery } from "@cinch/core";
 import type { StampedEvent } from "@cinch/core/journal";
 
-/** Registers the test of one promise of the port. `another` opens a second store on the same data. */
+/** A store object whose process can be killed. */
+export interface MortalStore extends Pick<Store, "append"> {
+  kill(): Promise<void>;
+}
+
+/** Registers the test of one promise of the port. `another` and `mortal` open further stores on the same data. */
 export type StoreCheck = (
   sentence: string,
-  body: (store: Store, another: () => Promise<Store>) => Promise<void>,
+  body: (store: Store, another: () => Promise<Store>, mortal: () => Promise<MortalStore>) => Promise<void>,
 ) => void;
 
 let clock = 1_700_000_000_000;

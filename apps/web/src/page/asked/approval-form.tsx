@@ -1,10 +1,12 @@
 import type { Decision, PendingApproval } from "@cinch/core";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useCommand, usePage, useSeat } from "../page-context.ts";
 import { DiffView } from "../text/diff-view.tsx";
 import { diffIn } from "../thread/argument.ts";
+import { useKeptFocus } from "../ui/focus.ts";
 import { withVisibleSigns } from "../ui/format.ts";
+import { AnswerForm } from "./answer-form.tsx";
 
 const QUESTIONS: Partial<Record<PendingApproval["category"], string>> = {
   execute: "Run this command?",
@@ -18,14 +20,15 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
   const { info } = usePage();
   const run = useCommand();
   const [form, setForm] = useState<"edit" | "decline" | null>(null);
-  const [text, setText] = useState("");
+  const box = useRef<HTMLDivElement>(null);
+  useKeptFocus(box, form ?? "");
   const may = (decision: Decision) =>
     decisions.includes(decision) && info.may.includes(decision.startsWith("always") ? "manage" : "approve");
   const answer = (decision: Decision, more: { message?: string; args?: unknown } = {}) => {
     const { toolCallId, threadId, digest } = approval;
     run(() => seat.respondToToolApproval({ toolCallId, threadId, digest, decision, ...more }));
   };
-  const submit = () => {
+  const submit = (text: string) => {
     if (form === "decline") return answer("decline", text === "" ? {} : { message: text });
     try {
       answer("edit", { args: JSON.parse(text) as unknown });
@@ -33,40 +36,22 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
       run(() => Promise.reject(new Error("The arguments are not JSON. Correct them, and send again.")));
     }
   };
-  const begin = (kind: "edit" | "decline") => {
-    setText(kind === "edit" ? JSON.stringify(approval.args, null, 2) : "");
-    setForm(kind);
-  };
   return (
-    <div class="approval">
+    <div class="approval" ref={box} tabIndex={-1}>
       <h2>
         {QUESTIONS[category] ?? `Run ${toolName}?`} <span class="tool">{toolName}</span>
       </h2>
       {skill && <p class="why">The skill {skill} does not list this tool.</p>}
       <WhatRuns approval={approval} />
       {form ? (
-        <form
-          class="answer"
-          onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
-        >
-          <label>
-            {form === "edit" ? "Arguments" : "Reason, for the agent"}
-            <textarea
-              value={text}
-              rows={form === "edit" ? 8 : 2}
-              onInput={({ currentTarget }) => setText(currentTarget.value)}
-            />
-          </label>
-          <button type="submit" class="primary">
-            {form === "edit" ? "Run with these" : "Decline"}
-          </button>
-          <button type="button" onClick={() => setForm(null)}>
-            Back
-          </button>
-        </form>
+        <AnswerForm
+          key={form}
+          {...(form === "edit"
+            ? { label: "Arguments", submit: "Run with these", rows: 8, isCode: true, text: argumentsOf(approval) }
+            : { label: "Reason, for the agent", submit: "Decline" })}
+          onSubmit={submit}
+          onBack={() => setForm(null)}
+        />
       ) : (
         <div class="choices">
           {may("approve") && (
@@ -75,12 +60,12 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
             </button>
           )}
           {may("decline") && (
-            <button type="button" onClick={() => begin("decline")}>
+            <button type="button" onClick={() => setForm("decline")}>
               Decline…
             </button>
           )}
           {may("edit") && (
-            <button type="button" onClick={() => begin("edit")}>
+            <button type="button" onClick={() => setForm("edit")}>
               Edit…
             </button>
           )}
@@ -100,6 +85,8 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
     </div>
   );
 }
+
+const argumentsOf = ({ args }: PendingApproval): string => JSON.stringify(args, null, 2);
 
 function WhatRuns({ approval: { args, preview, category } }: { approval: PendingApproval }): VNode {
   const diff = diffIn(preview);

@@ -1,6 +1,8 @@
 import type { PendingSuspension } from "@cinch/core";
 import type { VNode } from "preact";
+import { useRef } from "preact/hooks";
 import { useField } from "../page-context.ts";
+import { useKeptFocus } from "../ui/focus.ts";
 import { ApprovalForm } from "./approval-form.tsx";
 import { PlanForm } from "./plan-form.tsx";
 import { QuestionForm } from "./question-form.tsx";
@@ -9,14 +11,16 @@ import { QuestionForm } from "./question-form.tsx";
 export function Asked(): VNode | null {
   const pendingApprovals = useField("pendingApprovals");
   const pendingSuspensions = useField("pendingSuspensions");
+  const box = useRef<HTMLElement>(null);
   const asked = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)].toSorted(
     (a, b) => a.at - b.at || a.seq - b.seq,
   );
   const [first] = asked;
+  const key = first ? `${first.threadId} ${first.toolCallId} ${first.seq}` : "";
+  useKeptFocus(box, key);
   if (!first) return null;
-  const key = `${first.threadId} ${first.toolCallId} ${first.seq}`;
   return (
-    <section class="asked" id="asked" tabIndex={-1} aria-label="Waits for you">
+    <section class="asked" id="asked" ref={box} tabIndex={-1} aria-label="Waits for you">
       {asked.length > 1 && <p class="more">{asked.length - 1} more after this</p>}
       {first.path.length > 0 && <p class="path">{first.path.join(" › ")} asks</p>}
       {"digest" in first ? <ApprovalForm key={key} approval={first} /> : <Suspension key={key} suspension={first} />}

@@ -1,8 +1,10 @@
 import type { PendingSuspension, SubmitPlanPayload } from "@cinch/core";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useCommand, usePage, useSeat } from "../page-context.ts";
 import { Markdown } from "../text/markdown.tsx";
+import { useKeptFocus } from "../ui/focus.ts";
+import { AnswerForm } from "./answer-form.tsx";
 
 export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNode {
   const { title, plan } = suspension.suspendPayload as SubmitPlanPayload;
@@ -10,22 +12,24 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
   const seat = useSeat();
   const { info } = usePage();
   const run = useCommand();
-  const [remark, setRemark] = useState<string | null>(null);
+  const [isRemarking, setRemarking] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useKeptFocus(box, String(isRemarking));
   const answer = (resumeData: unknown) =>
     run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
   const next = info.modes.find(({ id }) => id === seat.getCurrentModeId())?.transitionsTo;
   return (
-    <div class="plan">
+    <div class="plan" ref={box} tabIndex={-1}>
       <h2>{title ?? "Carry out this plan?"}</h2>
       <div class="plan-text">
         <Markdown text={plan} />
       </div>
-      {remark === null ? (
+      {!isRemarking ? (
         <div class="choices">
           <button type="button" class="primary" onClick={() => answer({ action: "approved" })}>
             {next ? `Approve, go to ${next}` : "Approve"}
           </button>
-          <button type="button" onClick={() => setRemark("")}>
+          <button type="button" onClick={() => setRemarking(true)}>
             Ask for changes…
           </button>
           <button type="button" onClick={() => answer({ action: "rejected" })}>
@@ -33,24 +37,13 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
           </button>
         </div>
       ) : (
-        <form
-          class="answer"
-          onSubmit={(event) => {
-            event.preventDefault();
-            answer({ action: "rejected", feedback: remark });
-          }}
-        >
-          <label>
-            What should change?
-            <textarea rows={3} value={remark} onInput={({ currentTarget }) => setRemark(currentTarget.value)} />
-          </label>
-          <button type="submit" class="primary">
-            Send
-          </button>
-          <button type="button" onClick={() => setRemark(null)}>
-            Back
-          </button>
-        </form>
+        <AnswerForm
+          label="What should change?"
+          submit="Send"
+          rows={3}
+          onSubmit={(feedback) => answer({ action: "rejected", feedback })}
+          onBack={() => setRemarking(false)}
+        />
       )}
     </div>
   );

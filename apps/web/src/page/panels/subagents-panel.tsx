@@ -6,7 +6,7 @@ import { duration, shortNumber } from "../ui/format.ts";
 /** The subagents of the tree, each below the one that started it. */
 export function SubagentsPanel(): VNode | null {
   const all = Object.values(useField("activeSubagents"));
-  const { open } = usePage();
+  const { open, addressOf } = usePage();
   if (all.length === 0) return null;
   return (
     <section class="panel">
@@ -17,7 +17,7 @@ export function SubagentsPanel(): VNode | null {
           .map((one) => (
             <li key={one.threadId} class={`depth-${Math.min(5, one.path.length)}`}>
               <a
-                href={`#/t/${one.threadId}`}
+                href={addressOf(one.threadId)}
                 onClick={(event) => {
                   event.preventDefault();
                   open(one.threadId);

@@ -65,6 +65,8 @@ function block(token: Token): ComponentChildren {
       return <Code source={(token as Tokens.Code).text} language={(token as Tokens.Code).lang ?? ""} />;
     case "blockquote":
       return <blockquote>{blocks(token.tokens)}</blockquote>;
+    case "checkbox":
+      return <CheckBox checked={(token as Tokens.Checkbox).checked} />;
     case "hr":
       return <hr />;
     case "list":
@@ -79,14 +81,15 @@ function block(token: Token): ComponentChildren {
 function List({ list }: { list: Tokens.List }): VNode {
   const items = list.items.map((item, at) => (
     <li key={at} class={item.task ? "task" : undefined}>
-      {item.task && (
-        <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "open"} />
-      )}
       {blocks(item.tokens)}
     </li>
   ));
   return list.ordered ? <ol start={Number(list.start) || 1}>{items}</ol> : <ul>{items}</ul>;
 }
+
+const CheckBox = ({ checked }: { checked: boolean }): VNode => (
+  <input type="checkbox" checked={checked} disabled aria-label={checked ? "done" : "open"} />
+);
 
 function Table({ table }: { table: Tokens.Table }): VNode {
   const cell = (Tag: "th" | "td") => (one: Tokens.TableCell, at: number) => (
@@ -125,6 +128,8 @@ function Inline({ token }: { token: Token }): ComponentChildren {
       return <code>{(token as Tokens.Codespan).text}</code>;
     case "br":
       return <br />;
+    case "checkbox":
+      return <CheckBox checked={(token as Tokens.Checkbox).checked} />;
     case "link":
       return <Link href={(token as Tokens.Link).href}>{inline(token.tokens)}</Link>;
     // A picture from elsewhere would say to its server that, and when, the text was read.

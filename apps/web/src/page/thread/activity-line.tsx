@@ -17,7 +17,8 @@ export function ActivityLine(): VNode | null {
   if (display.status === "running")
     return (
       <p class="activity">
-        <span class="pulse" aria-hidden="true" /> {text} · {duration(Math.max(0, now - since))}
+        <span class="pulse" aria-hidden="true" /> {text}
+        {now - since >= 1_000 && ` · ${duration(now - since)}`}
       </p>
     );
   return <p class="activity still">{text}</p>;

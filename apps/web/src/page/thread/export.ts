@@ -1,6 +1,7 @@
 import type { HarnessMessage } from "@cinch/core";
 import type { RemoteSession } from "@cinch/client";
 import { contentText } from "./content-text.ts";
+import { isCut, wholeCalls, type WholeCall } from "./whole-call.ts";
 
 const PAGE = 200;
 
@@ -13,17 +14,38 @@ export async function exported(seat: RemoteSession): Promise<string> {
     if (page.length < PAGE) break;
   }
   const { title } = seat.getDisplayState();
-  return [`# ${title || "Untitled"}`, ...messages.flatMap(section)].join("\n\n").concat("\n");
+  const whole = await wholeOf(seat, messages);
+  const sections = messages.flatMap((message) => section(message, whole));
+  return [`# ${title || "Untitled"}`, ...sections].join("\n\n").concat("\n");
 }
 
-function section({ role, by, content, outcomes }: HarnessMessage): string[] {
+/** The calls of which the list of messages has only the beginning and the end. */
+async function wholeOf(
+  seat: RemoteSession,
+  messages: readonly HarnessMessage[],
+): Promise<ReadonlyMap<string, WholeCall>> {
+  const cutIn = ({ content, outcomes }: HarnessMessage) =>
+    content.flatMap((part) =>
+      part.type === "tool-call" && (isCut(part) || isCut(outcomes[part.toolCallId]?.result)) ? [part.toolCallId] : [],
+    );
+  const first = messages.find((message) => cutIn(message).length > 0);
+  if (!first) return new Map();
+  return wholeCalls(seat, { after: first.seq - 1, callIds: new Set(messages.flatMap(cutIn)) });
+}
+
+function section({ role, by, content, outcomes }: HarnessMessage, whole: ReadonlyMap<string, WholeCall>): string[] {
   if (role === "note") return [];
   const heading = role === "user" ? `## ${by ?? "User"}` : "## Agent";
   const calls = content.flatMap((part) => {
     if (part.type !== "tool-call") return [];
     const outcome = outcomes[part.toolCallId];
-    const result = outcome ? contentText(outcome.result.content) : "(no result)";
-    return [`**${part.toolName}** \`${JSON.stringify(part.input)}\``, fenced(result)];
+    const { input = part.input, result = outcome?.result } = whole.get(part.toolCallId) ?? {};
+    const args = outcome?.args ?? input;
+    return [
+      `**${part.toolName}**`,
+      fenced(JSON.stringify(args)),
+      fenced(result ? contentText(result.content) : "(no result)"),
+    ];
   });
   return [heading, contentText(content), ...calls].filter((text) => text !== "");
 }

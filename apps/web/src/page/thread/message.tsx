@@ -60,6 +60,7 @@ function PartView({ part, message, active, isOver }: Omit<Props, "isStreaming"> 
       return (
         <ToolCallView
           call={part}
+          seq={message.seq}
           outcome={message.outcomes?.[part.toolCallId]}
           active={active[part.toolCallId]}
           isOver={isOver || message.interrupted === true || part.providerExecuted === true}

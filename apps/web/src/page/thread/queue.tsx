@@ -1,11 +1,13 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useCommand, useField, useSeat } from "../page-context.ts";
+import { dueTime } from "../ui/format.ts";
+import { useCommand, useField, usePage, useSeat } from "../page-context.ts";
 
 /** What was sent and waits. It can be edited and removed until the agent takes it. */
 export function Queue(): VNode | null {
   const seat = useSeat();
   const inbox = useField("inbox");
+  const { info } = usePage();
   const run = useCommand();
   const [edited, setEdited] = useState<{ inputId: string; content: string } | null>(null);
   const waiting = inbox.filter(({ note }) => !note);
@@ -17,9 +19,9 @@ export function Queue(): VNode | null {
   return (
     <section class="queue" aria-label="Queue">
       <ol>
-        {waiting.map(({ inputId, content, delivery, by }) => (
+        {waiting.map(({ inputId, content, delivery, by, dueAt }) => (
           <li key={inputId}>
-            <span class="kind">{delivery === "steer" ? "steers" : "queued"}</span>
+            <span class="kind">{dueAt === null ? kindOf(delivery) : `at ${dueTime(dueAt, Date.now())}`}</span>
             {edited?.inputId === inputId ? (
               <textarea
                 aria-label="Edit the queued message"
@@ -35,7 +37,7 @@ export function Queue(): VNode | null {
               />
             ) : (
               <span class="text" dir="auto">
-                {by ? `${by}: ` : ""}
+                {by && by !== info.by ? `${by}: ` : ""}
                 {content}
               </span>
             )}
@@ -57,3 +59,5 @@ export function Queue(): VNode | null {
     </section>
   );
 }
+
+const kindOf = (delivery: string): string => (delivery === "steer" ? "steers" : "queued");

@@ -26,12 +26,12 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
   const models = [...new Set([...(modelId ? [modelId] : []), ...info.models])];
   return (
     <header class="thread-header">
-      <button type="button" class="quiet only-narrow" onClick={onThreads} aria-label="Threads">
+      <button type="button" class="quiet only-narrow" onClick={onThreads} aria-label="Show threads">
         ☰
       </button>
       {edited === null ? (
         <h1>
-          <button type="button" class="title" dir="auto" title="Rename" onClick={() => setEdited(title)}>
+          <button type="button" class="title" dir="auto" title={`${title} — rename`} onClick={() => setEdited(title)}>
             {title || "New thread"}
           </button>
         </h1>
@@ -48,7 +48,6 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
           }}
         />
       )}
-      <span class="space" />
       {people.length > 1 && <span class="people">{people.join(", ")}</span>}
       {info.modes.length > 1 && (
         <label>
@@ -87,9 +86,10 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
           type="button"
           class="yolo"
           onClick={() => run(() => seat.setState({ yolo: false }))}
+          aria-label="YOLO: nothing asks. Turn it off"
           title="Nothing asks. Click to turn it off."
         >
-          YOLO: nothing asks
+          YOLO<span class="only-wide">: nothing asks</span>
         </button>
       )}
       <button type="button" class="quiet" onClick={onPalette} title="Ctrl-K" aria-label="Commands">

@@ -3,8 +3,11 @@ import type { RemoteSession } from "@cinch/client";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Asked } from "../asked/asked.tsx";
-import { SeatProvider } from "../page-context.ts";
+import { SeatProvider, usePage } from "../page-context.ts";
 import { Side } from "../panels/side.tsx";
+import { GuideLine } from "../tour/guide-line.tsx";
+import { addToDraft } from "../ui/draft.ts";
+import { focusComposer } from "../ui/focus.ts";
 import { Announcements } from "./announcements.tsx";
 import { Composer } from "./composer.tsx";
 import { ConversationView } from "./conversation-view.tsx";
@@ -24,11 +27,15 @@ interface Props {
 /** One thread: its conversation, what it asks, the queue and the composer, and what stands beside. */
 export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: Props): VNode {
   const [rewinding, setRewinding] = useState<HarnessMessage | null>(null);
+  const { info } = usePage();
   const people = usePresence(seat);
   const threadId = seat.getCurrentThreadId();
-  useEffect(() => {
-    document.querySelector<HTMLTextAreaElement>("#message")?.focus();
-  }, [threadId]);
+  const [draftsGiven, setDraftsGiven] = useState(0);
+  useEffect(focusComposer, [threadId, draftsGiven]);
+  const giveDraft = (text: string) => {
+    addToDraft(threadId!, text);
+    setDraftsGiven((count) => count + 1);
+  };
   return (
     <SeatProvider value={seat}>
       <main class="thread">
@@ -36,15 +43,20 @@ export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: P
         <ConversationView key={threadId} onRewind={setRewinding} />
         <div class="bottom">
           <div class="column">
+            <GuideLine />
             <Asked />
             <Queue />
-            <Composer key={threadId} />
+            {info.may.includes("talk") ? (
+              <Composer key={`${threadId} ${draftsGiven}`} />
+            ) : (
+              <p class="hint">Your token may read this thread, and not write to it.</p>
+            )}
           </div>
         </div>
         <Announcements key={threadId} />
       </main>
       {isSideOpen && <Side key={threadId} />}
-      {rewinding && <RewindDialog message={rewinding} onClose={() => setRewinding(null)} />}
+      {rewinding && <RewindDialog message={rewinding} onRewound={giveDraft} onClose={() => setRewinding(null)} />}
     </SeatProvider>
   );
 }

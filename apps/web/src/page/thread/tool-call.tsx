@@ -1,16 +1,20 @@
-import type { ActiveTool, HarnessMessage, ToolCallPart } from "@cinch/core";
+import type { ActiveTool, HarnessMessage, Json, ToolCallPart } from "@cinch/core";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useCommand, useSeat } from "../page-context.ts";
 import { DiffCount, DiffView } from "../text/diff-view.tsx";
 import { plainOutput } from "../text/terminal-text.ts";
 import { duration, withVisibleSigns } from "../ui/format.ts";
 import { diffIn, knownArgument } from "./argument.ts";
 import { contentText } from "./content-text.ts";
+import { isCut, wholeCalls, type WholeCall } from "./whole-call.ts";
 
 type Outcome = HarnessMessage["outcomes"][string];
 
 interface Props {
   call: Pick<ToolCallPart, "toolName" | "input" | "toolCallId">;
+  /** Of its message. */
+  seq: number | undefined;
   outcome: Outcome | undefined;
   active: ActiveTool | undefined;
   /** The turn has ended, or the message was interrupted. */
@@ -39,11 +43,13 @@ const WORDS: Record<State, string> = {
 };
 
 /** A call in one line; its arguments, diff and output unfold. */
-export function ToolCallView({ call, outcome, active, isOver }: Props): VNode {
+export function ToolCallView({ call, seq, outcome, active, isOver }: Props): VNode {
   const state = stateOf(outcome, active, isOver);
   const diff = outcome ? diffIn(outcome.result.details) : null;
   const [isOpen, setOpen] = useState<boolean | null>(null);
-  const shown = isOpen ?? (diff !== null || state === "running" || state === "failed");
+  const cut = isCut(call) || isCut(outcome?.result);
+  // What is cut is loaded when it is opened, so it is not opened for every call of a long thread.
+  const shown = isOpen ?? (state === "running" || (!cut && (diff !== null || state === "failed")));
   const args = outcome?.args ?? active?.args ?? call.input;
   return (
     <div class={`call ${state}`}>
@@ -55,11 +61,15 @@ export function ToolCallView({ call, outcome, active, isOver }: Props): VNode {
         <span class="argument" dir="auto">
           {withVisibleSigns(knownArgument(args))}
         </span>
-        {diff !== null && <DiffCount diff={diff} />}
+        {diff !== null && !cut && <DiffCount diff={diff} />}
         <span class="state">{outcome && state !== "unknown" ? duration(outcome.durationMs) : WORDS[state]}</span>
         <span class="sr-only">{WORDS[state]}</span>
       </button>
-      {shown && <CallDetails args={args} diff={diff} outcome={outcome} active={active} />}
+      {shown && cut && seq !== undefined && outcome ? (
+        <WholeDetails call={call} seq={seq} args={outcome.args} />
+      ) : (
+        shown && <CallDetails args={args} diff={diff} output={outputOf(outcome, active)} />
+      )}
     </div>
   );
 }
@@ -71,16 +81,39 @@ function stateOf(outcome: Outcome | undefined, active: ActiveTool | undefined, i
   return isOver ? "stopped" : "pending";
 }
 
-function CallDetails({
-  args,
-  diff,
-  outcome,
-  active,
-}: { args: unknown; diff: string | null } & Pick<Props, "outcome" | "active">): VNode {
-  const output = outcome ? contentText(outcome.result.content) : (active?.output ?? "");
+const outputOf = (outcome: Outcome | undefined, active: ActiveTool | undefined): string =>
+  outcome ? contentText(outcome.result.content) : (active?.output ?? "");
+
+/** The arguments and the result that the display has only the beginning and the end of. */
+function WholeDetails({ call, seq, args }: Pick<Props, "call"> & { seq: number; args: Json | undefined }): VNode {
+  const seat = useSeat();
+  const run = useCommand();
+  const [whole, setWhole] = useState<WholeCall | null>(null);
+  useEffect(() => {
+    const { toolCallId } = call;
+    run(async () => {
+      const found = await wholeCalls(seat, { after: seq - 1, callIds: new Set([toolCallId]) });
+      setWhole(found.get(toolCallId) ?? {});
+    });
+  }, [seat, seq, call.toolCallId]);
+  if (!whole) return <p class="call-details hint">Loading…</p>;
+  return (
+    <CallDetails
+      args={args ?? whole.input ?? call.input}
+      diff={diffIn(whole.result?.details)}
+      output={contentText(whole.result?.content ?? "")}
+    />
+  );
+}
+
+function CallDetails({ args, diff, output }: { args: unknown; diff: string | null; output: string }): VNode {
   return (
     <div class="call-details">
-      {diff === null && <pre class="arguments">{withVisibleSigns(JSON.stringify(args, null, 2))}</pre>}
+      {diff === null && (
+        <pre class="arguments" tabIndex={0} aria-label="Arguments">
+          {withVisibleSigns(JSON.stringify(args, null, 2))}
+        </pre>
+      )}
       {diff !== null && <DiffView diff={diff} label="Changes" />}
       {output !== "" && diff === null && (
         <pre class="output" tabIndex={0} aria-label="Output">

@@ -15,7 +15,7 @@ interface Props {
 
 /** The threads of the user: what runs, what waits, and what was said, by search. */
 export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
-  const { client, open } = usePage();
+  const { client, open, addressOf, guide } = usePage();
   const run = useCommand();
   const [query, setQuery] = useState("");
   const sought = useSettled(query.trim());
@@ -24,13 +24,13 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
   const threads = found ?? all;
   const pending = usePending(client) ?? [];
   const waiting = new Set(pending.map(({ rootThreadId }) => rootThreadId));
-  const shown = threads.filter(({ id, parentId }) => parentId === null && !hidden.has(id));
+  const shown = threads.filter(({ id }) => !hidden.has(id));
   return (
     <nav class="threads" aria-label="Threads">
       <div class="threads-top">
         <p class="brand">Cinch</p>
         <button type="button" onClick={() => open(null)}>
-          New thread
+          {guide ? "Leave the tour" : "New thread"}
         </button>
       </div>
       <label class="search">
@@ -46,7 +46,7 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
         {shown.map((thread) => (
           <li key={thread.id} class={thread.id === current ? "current" : undefined}>
             <a
-              href={`#/t/${thread.id}`}
+              href={addressOf(thread.id)}
               aria-current={thread.id === current ? "page" : undefined}
               onClick={(event) => {
                 event.preventDefault();

@@ -4,19 +4,33 @@ import { useState } from "preact/hooks";
 export interface Draft {
   text: string;
   set: (text: string) => void;
-  /** What it is by now, in a callback of an older drawing. */
-  read: () => string;
+  /** Puts a text before what is typed by now. */
+  add: (text: string) => void;
+}
+
+const keyOf = (name: string): string => `cinch-draft-${name}`;
+
+export const keepDraft = (name: string, text: string): void => localStorage.setItem(keyOf(name), text);
+
+/** Puts a text before what is typed already. */
+export function addToDraft(name: string, text: string): void {
+  const typed = localStorage.getItem(keyOf(name));
+  keepDraft(name, typed === null ? text : `${text}\n${typed}`);
 }
 
 /** The text is kept with each key, and not when the page is drawn: a reload may come before. */
 export function useDraft(name: string): Draft {
-  const key = `cinch-draft-${name}`;
+  const key = keyOf(name);
   const read = () => localStorage.getItem(key) ?? "";
   const [text, draw] = useState(read);
   const set = (next: string) => {
     if (next === "") localStorage.removeItem(key);
-    else localStorage.setItem(key, next);
+    else keepDraft(name, next);
     draw(next);
   };
-  return { text, set, read };
+  const add = (before: string) => {
+    addToDraft(name, before);
+    draw(read());
+  };
+  return { text, set, add };
 }

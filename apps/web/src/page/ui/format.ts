@@ -6,6 +6,7 @@ export function shortNumber(count: number): string {
 }
 
 export function duration(ms: number): string {
+  if (ms < 50) return "< 0.1 s";
   if (ms < 950) return `${(ms / 1_000).toFixed(1)} s`;
   if (ms < 59_500) return `${Math.round(ms / 1_000)} s`;
   if (ms < 3_570_000) return `${Math.round(ms / 60_000)} min`;
@@ -27,6 +28,14 @@ export function when(at: number, now: number): string {
     return date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
   if (now - at < 6 * DAY) return date.toLocaleDateString(undefined, { weekday: "short" });
   return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}
+
+/** When something is to happen. */
+export function dueTime(at: number, now: number): string {
+  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
+  const date = new Date(at);
+  if (date.toDateString() === new Date(now).toDateString()) return date.toLocaleTimeString(undefined, time);
+  return date.toLocaleString(undefined, { weekday: "short", day: "numeric", month: "short", ...time });
 }
 
 /** Shows characters that a reader can't see or that change the direction of a text, as their code points. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** A dialog of the browser: Esc closes it, and the focus returns to where it was. */
 export function Modal({
@@ -14,7 +14,8 @@ export function Modal({
   wide?: boolean;
 }): VNode {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key: it is meant for the dialog.
+  useLayoutEffect(() => {
     const dialog = box.current!;
     dialog.showModal();
     return () => dialog.close();
@@ -30,13 +31,12 @@ export function Modal({
       }}
     >
       <div class="dialog">
-        <header>
-          <h2>{title}</h2>
-          <button type="button" class="quiet" onClick={onClose} aria-label="Close">
-            ×
-          </button>
-        </header>
+        <h2>{title}</h2>
         {children}
+        {/* After what the dialog is for, which gets the focus. */}
+        <button type="button" class="quiet close" onClick={onClose} aria-label="Close">
+          ×
+        </button>
       </div>
     </dialog>
   );

@@ -1,11 +1,13 @@
 import type { VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Modal } from "./modal.tsx";
 
 /** Something that can be done now. */
 export interface PaletteCommand {
   name: string;
   keys?: string;
+  /** Of many: it is shown when it is sought. */
+  isFoundOnly?: boolean;
   run: () => void;
 }
 
@@ -13,8 +15,10 @@ export interface PaletteCommand {
 export function Palette({ commands, onClose }: { commands: readonly PaletteCommand[]; onClose: () => void }): VNode {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
-  const found = useMemo(() => commands.filter(({ name }) => matches(name, query)), [commands, query]);
+  const found = useMemo(() => foundIn(commands, query), [commands, query]);
   const chosen = Math.min(at, found.length - 1);
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }), [chosen, found]);
   const choose = (command: PaletteCommand | undefined) => {
     if (!command) return;
     onClose();
@@ -49,17 +53,17 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
         }}
         onKeyDown={onKeyDown}
       />
-      <ul id="palette" role="listbox" aria-label="Commands">
+      <ul id="palette" ref={list} role="listbox" aria-label="Commands">
         {found.map((command, index) => (
           <li
-            key={command.name}
+            key={index}
             id={`command-${index}`}
             role="option"
             aria-selected={index === chosen}
             onClick={() => choose(command)}
             onMouseMove={() => setAt(index)}
           >
-            {command.name}
+            <span dir="auto">{command.name}</span>
             {command.keys && <kbd>{command.keys}</kbd>}
           </li>
         ))}
@@ -67,6 +71,13 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
       {found.length === 0 && <p class="nothing">No command has these letters.</p>}
     </Modal>
   );
+}
+
+/** Names that have the query as it is come before those that only have its letters. */
+function foundIn(commands: readonly PaletteCommand[], query: string): PaletteCommand[] {
+  const found = commands.filter(({ name, isFoundOnly }) => (query !== "" || !isFoundOnly) && matches(name, query));
+  const has = ({ name }: PaletteCommand) => name.toLowerCase().includes(query.toLowerCase());
+  return [...found.filter(has), ...found.filter((command) => !has(command))];
 }
 
 /** Whether the letters of the query stand in the name, in this order. */

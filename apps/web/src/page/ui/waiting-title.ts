@@ -1,19 +1,34 @@
+import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
 import { useEffect, useRef } from "preact/hooks";
+import { isAnyTabShown, tabRest } from "../tab-rest.ts";
 
-/** Shows in the title of the tab how many questions wait, and notifies about new ones while the tab is hidden. */
-export function useWaitingTitle(count: number): void {
-  const before = useRef(count);
+type Pending = ThreadApproval | ThreadSuspension;
+
+/** Shows in the title of the tab how many questions wait, and notifies about a new one while no tab of the page is shown. */
+export function useWaitingTitle(pending: readonly Pending[] | undefined, open: (threadId: string) => void): void {
+  const known = useRef<ReadonlySet<string> | null>(null);
   useEffect(() => {
-    document.title = count > 0 ? `(${count}) Cinch` : "Cinch";
-    const isNew = count > before.current;
-    before.current = count;
-    if (isNew && document.hidden) notifyOfWaiting(count);
-  }, [count]);
+    if (!pending) return;
+    document.title = pending.length > 0 ? `(${pending.length}) Cinch` : "Cinch";
+    const before = known.current;
+    known.current = new Set(pending.map(nameOf));
+    // What waited when the page was opened is not news.
+    const news = before && pending.findLast((one) => !before.has(nameOf(one)));
+    if (news) notifyOf(news, open).catch(() => undefined);
+  }, [pending]);
 }
 
-function notifyOfWaiting(count: number): void {
+const nameOf = ({ threadId, toolCallId, seq }: Pending): string => `${threadId} ${toolCallId} ${seq}`;
+
+async function notifyOf({ title, toolName, rootThreadId }: Pending, open: (threadId: string) => void): Promise<void> {
   if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
-  const body = count === 1 ? "One question" : `${count} questions`;
-  const notification = new Notification("Cinch waits for you", { body, tag: "cinch" });
-  notification.addEventListener("click", () => window.focus());
+  if (!document.hidden || tabRest.isResting || (await isAnyTabShown())) return;
+  // Tabs that were hidden a moment ago notify, too: the same tag makes one notification of theirs.
+  const body = toolName === "ask_user" ? "asks you a question" : `${toolName} waits for you`;
+  const notification = new Notification(title || "Untitled", { body, tag: `cinch-${rootThreadId}` });
+  notification.addEventListener("click", () => {
+    window.focus();
+    open(rootThreadId);
+    notification.close();
+  });
 }

@@ -1,6 +1,6 @@
 import type { EndReason, EventType, HarnessEvent } from "@cinch/core";
 import { besideTurns } from "@cinch/core/journal";
-import { isAtRest, reducePhase } from "../turn-phase.ts";
+import { isAtRest, isOfNewerRelease, reducePhase } from "../turn-phase.ts";
 import { withUsed } from "../turn-usage.ts";
 import type { AguiEvent, AguiOutcome } from "./agui-event.ts";
 import {
@@ -102,7 +102,7 @@ const TABLE: { [T in EventType]: Line<T> } = {
 /** Folds the events of one turn to those of one run. Pure. Events of other turns, and unknown ones, are skipped. */
 export function foldRun(state: RunState, event: HarnessEvent): RunStep {
   if (event.type === "message_update") return event.turnId === state.turnId ? ofDelta(state, event) : [state, []];
-  if (!Object.hasOwn(TABLE, event.type) || state.phase.isEnded) return [state, []];
+  if (!Object.hasOwn(TABLE, event.type) || isOfNewerRelease(event) || state.phase.isEnded) return [state, []];
   if ("turnId" in event && event.turnId !== undefined && event.turnId !== state.turnId) return [state, []];
   const phase = reducePhase(state.phase, event);
   const shared = "v" in event ? { ...state.shared, seq: event.seq } : state.shared;

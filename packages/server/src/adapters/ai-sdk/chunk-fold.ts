@@ -1,6 +1,6 @@
 import type { EndReason, EventType, HarnessEvent } from "@cinch/core";
 import { besideTurns } from "@cinch/core/journal";
-import { isAtRest, reducePhase } from "../turn-phase.ts";
+import { isAtRest, isOfNewerRelease, reducePhase } from "../turn-phase.ts";
 import { withUsed } from "../turn-usage.ts";
 import {
   descriptorOf,
@@ -98,7 +98,7 @@ const TABLE: { [T in EventType]: Line<T> } = {
 /** Folds the events of one turn to the chunks of one UI message. Pure. Events of other turns, and unknown ones, are skipped. */
 export function foldChunks(state: ChunkState, event: HarnessEvent): ChunkStep {
   if (event.type === "message_update") return event.turnId === state.turnId ? ofUpdate(state, event) : [state, []];
-  if (!Object.hasOwn(TABLE, event.type) || state.phase.isEnded) return [state, []];
+  if (!Object.hasOwn(TABLE, event.type) || isOfNewerRelease(event) || state.phase.isEnded) return [state, []];
   if (isOfOtherTurn(state, event)) return [state, []];
   const phase = reducePhase(state.phase, event);
   const seq = "v" in event ? event.seq : state.seq;
