@@ -12,6 +12,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { build } from "esbuild";
 
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
@@ -40,6 +41,10 @@ chmodSync(TEMPORARY, 0o1777);
 /** The folders of the servers that the test processes share. */
 const POSTGRES = join(TEMPORARY, "postgres");
 const RESTATE = join(TEMPORARY, "restate");
+/** The programs that tests start, bundled once for all test processes. */
+const BUNDLES = join(TEMPORARY, "bundles");
+/** The writer of SQLite stores in one file: see `test-group.ts`. */
+const WRITER = join(TEMPORARY, "writer.cjs");
 /** A file that measures its process runs in its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
@@ -69,6 +74,16 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     for (const child of running) child.kill(signal);
     process.exit(1);
   });
+await build({
+  entryPoints: ["packages/sqlite/src/worker.ts"],
+  outfile: WRITER,
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "cjs",
+  conditions: ["@cinch/source"],
+  logLevel: "error",
+});
 await Promise.all(Array.from({ length: Math.min(availableParallelism() + 1, MAX_PROCESSES, groups.length) }, work));
 for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
@@ -145,6 +160,8 @@ function run(group: readonly string[]): Promise<Outcome> {
       TMPDIR: TEMPORARY,
       TEST_POSTGRES: POSTGRES,
       TEST_RESTATE: RESTATE,
+      TEST_BUNDLES: BUNDLES,
+      TEST_WRITER: WRITER,
     },
   });
   running.add(child);

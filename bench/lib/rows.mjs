@@ -5,6 +5,7 @@
  */
 import { atMost, line } from "./lines.mjs";
 import { show, show1024 } from "./numbers.mjs";
+import { liveRows } from "./live-rows.mjs";
 import { postgresRows } from "./postgres-rows.mjs";
 import { servingRows } from "./serving-rows.mjs";
 
@@ -274,6 +275,7 @@ export const rows = [
     ],
   },
   ...servingRows,
+  ...liveRows,
   ...postgresRows,
 ];
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "../../node_modules/pg/lib/index.js";
 import { aiSdkModel } from "../lib/ai-sdk-model.mjs";
 import { built } from "../lib/built.mjs";
-import { postgresIn, storeAt } from "../lib/postgres/server.mjs";
+import { postgresIn } from "../lib/postgres/server.mjs";
 import { runTool } from "../lib/script.mjs";
 
 const input = { type: "object", properties: { n: { type: "number" }, note: { type: "string" } }, required: ["n"] };

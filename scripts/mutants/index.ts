@@ -9,6 +9,7 @@ import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
+import { live } from "./live.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
@@ -17,7 +18,7 @@ import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
-import { scheduled } from "./scheduled.ts";
+import { newerReleases, scheduled } from "./scheduled.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
@@ -52,6 +53,7 @@ export const mutants: readonly Mutant[] = [
   ...limits,
   ...conversation,
   ...scheduled,
+  ...newerReleases,
   ...memory,
   ...skills,
   ...values,
@@ -70,4 +72,5 @@ export const mutants: readonly Mutant[] = [
   ...terminalApp,
   ...composerCommands,
   ...lines,
+  ...live,
 ];

@@ -104,3 +104,42 @@ export const scheduled = inPackage("packages/core", [
     tests: [promises],
   },
 ]);
+
+/** Two releases side by side. */
+export const newerReleases = inPackage("packages/core", [
+  {
+    attacks: "newer release: a command is appended to a thread whose state is not known",
+    file: "thread/signed-thread.ts",
+    find: "refuseForeign(state.foreign);",
+    replace: "",
+    tests: ["thread/newer-release"],
+  },
+  {
+    attacks: "newer release: a driver goes on past an event that it does not know",
+    file: "turn/driver.ts",
+    find: "const isForeign = this.state.foreign ?? this.ancestors.some(({ state }) => state.foreign);",
+    replace: "const isForeign = false;",
+    tests: ["thread/newer-release"],
+  },
+  {
+    attacks: "newer release: what it said about the work that is left is overwritten",
+    file: "thread/append-queue.ts",
+    find: "const left = after.foreign\n",
+    replace: "const left = after.foreign && false\n",
+    tests: ["thread/newer-release"],
+  },
+  {
+    attacks: "newer release: a clone gets rules that are not all known",
+    file: "commands/clone.ts",
+    find: "refuseForeign(state.foreign);",
+    replace: "",
+    tests: ["thread/newer-release"],
+  },
+  {
+    attacks: "newer release: a turn is parked",
+    file: "turn/turn.ts",
+    find: "if (!turn || already || foreign) return null;",
+    replace: "if (!turn || already) return null;",
+    tests: ["thread/newer-release"],
+  },
+]);

@@ -24,7 +24,9 @@ import type { NewLive } from "./events/live-events.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 import type { DriveOutcome } from "./ports/placement.ts";
+import { ClusterLease } from "./workers/cluster-lease.ts";
 import { Counters } from "./workers/counters.ts";
+import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
 import { ProcessRole } from "./workers/process-role.ts";
 
 /** How long `close` waits for steps and calls that run. */
@@ -113,7 +115,8 @@ export class Harness<Values = StateValues> {
       onRecover,
     );
     this.#session = this.#newSession({});
-    this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
+    const leaseOf = (id: string) => new ClusterLease({ store, clock }, `heartbeat:${valid.id}:${id}`);
+    this.#heartbeats = new Heartbeats({ clock, leaseOf, report }, valid.heartbeats);
   }
 
   /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads. */
@@ -272,6 +275,12 @@ export class Harness<Values = StateValues> {
   /** How many threads this process has open, and how many turns it drives. */
   load(): { threads: number; turns: number } {
     return this.#registry.load;
+  }
+
+  /** What this process, and the store that it shares with others, have to do. */
+  async metrics(): Promise<HarnessMetrics> {
+    await this.init();
+    return harnessMetrics({ store: this.#store, counters: this.#counters, threads: this.#registry });
   }
 
   /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */

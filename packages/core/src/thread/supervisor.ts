@@ -1,4 +1,5 @@
 import { CinchError, reasonOf } from "../errors.ts";
+import { newerError } from "../commands/refuse-foreign.ts";
 import { abortRequest } from "../commands/abort.ts";
 import { worksOnCancelledRun } from "../folds/runs.ts";
 import { firstDueAt, hasQueued, queuedCount } from "../folds/inbox.ts";
@@ -120,8 +121,10 @@ export class Supervisor {
    * Another process has appended these events. It drives its own input first. If it is gone, or can't drive, this process does, however
    * many inputs follow.
    */
-  followed(events: readonly { type: string }[]): void {
-    if (this.#ports.wakes) return;
+  followed(events: readonly { type: string; at: number }[]): void {
+    const { clock, counters, wakes } = this.#ports;
+    counters.follow.add(clock.now() - (events.at(-1)?.at ?? clock.now()));
+    if (wakes) return;
     const inputs = events.filter(isInput).length;
     if (inputs > 0 && inputs >= queuedCount(this.#thread.state.inbox)) this.#standBack();
   }
@@ -214,10 +217,13 @@ export class Supervisor {
     if (!this.#closed) await this.#drive(force);
   }
 
-  /** Reports once why this process can't drive the thread. */
-  #reportBlocked(): void {
+  get #block(): CinchError | null {
     const state = this.#stateNow;
-    const blocked = needsDriving(state) ? this.#ports.modes.whyBlocked(state) : null;
+    return needsDriving(state) || state.foreign ? this.#ports.modes.whyBlocked(state) : null;
+  }
+
+  /** Reports once why this process can't drive the thread. */
+  #reportBlocked(blocked = this.#block): void {
     const isNew = blocked && blocked.message !== this.#reportedBlock;
     this.#reportedBlock = blocked?.message;
     if (isNew) this.#thread.report("The thread can't be driven from here", blocked);
@@ -231,6 +237,9 @@ export class Supervisor {
       // A subagent is judged by the rules of the threads above it, which also record its end.
       for (let of = agent; of; of = above.at(-1)!.state.agent) above.push(await threads.acquire(of.owner));
       const states = above.map(({ state }) => state);
+      // A newer release may have written rules that this one does not know.
+      const newer = states.find(({ foreign }) => foreign !== null)?.foreign;
+      if (newer) return this.#reportBlocked(newerError(newer));
       // A crash may have come between the cancellation of a run and the abort of its child.
       if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);

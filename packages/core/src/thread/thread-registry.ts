@@ -150,6 +150,11 @@ export class ThreadRegistry {
     return { threads: this.#open.size, turns: driven.length };
   }
 
+  /** How many readers in other processes the threads have that this process drives. */
+  get liveReaders(): number {
+    return Array.from(this.#open.values()).reduce((sum, { opened }) => sum + (opened?.feed.readers ?? 0), 0);
+  }
+
   /** The calls that wait for a person in the threads that are open here, and how to answer them. */
   unanswered(): string[] {
     const open = Array.from(this.#open.values());

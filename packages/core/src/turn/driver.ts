@@ -199,9 +199,10 @@ export class Driver {
     this.#isDraining = true;
   }
 
-  /** Whether it may begin a step or a call. */
+  /** Whether it may begin a step or a call. What a newer release has written may forbid it. */
   get mayBegin(): boolean {
-    return this.drives && !this.#isDraining;
+    const isForeign = this.state.foreign ?? this.ancestors.some(({ state }) => state.foreign);
+    return this.drives && !this.#isDraining && !isForeign;
   }
 
   /** Stops without ending the turn: another driver continues it. */
@@ -223,6 +224,7 @@ export class Driver {
         this.#lease = null;
         throw new LeaseLost();
       case "appended":
+        if (this.takeover && !this.#hasDriven) this.ports.counters.takeovers++;
         this.#hasDriven = true;
         // Not the time at which the store answered: the process may have been suspended since the events were made, and replaced.
         this.#confirmedAt = appended.events[0]!.at;

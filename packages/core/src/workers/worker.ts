@@ -5,6 +5,7 @@ import type { Store, StrandedThread } from "../ports/store.ts";
 import type { OpenThreads } from "../turn/driver.ts";
 import type { DriveEnd } from "../thread/supervisor.ts";
 import type { Thread } from "../thread/thread.ts";
+import { progressAt } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { needsDriving, nextDueAt } from "../turn/decide.ts";
 import { Setbacks } from "./setbacks.ts";
@@ -212,7 +213,9 @@ export class Worker {
   /** A call whose time is over is continued by a command of this process, which is on its way. */
   async #continueDue(thread: Thread): Promise<void> {
     const { clock } = this.#ports;
-    const isDue = (state: ThreadState) => !needsDriving(state) && (nextDueAt(state) ?? Infinity) <= clock.now();
+    // An input that is due needs no command: the drive takes it.
+    const isDue = (state: ThreadState) =>
+      !needsDriving(progressAt(state, clock.now())) && (nextDueAt(state) ?? Infinity) <= clock.now();
     await withTimeout(
       clock,
       thread.until((state) => !isDue(state)),

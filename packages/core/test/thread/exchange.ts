@@ -1,5 +1,4 @@
 import type { Live, LiveFrame, LiveReader, LiveSource } from "@cinch/core";
-import { MemoryStore, type Lease, type MemoryData } from "@cinch/core/store";
 
 /** What happens to frames on their way. */
 export interface Faults {
@@ -156,32 +155,5 @@ class Line {
     this.#connection++;
     this.#stop?.();
     this.#stop = undefined;
-  }
-}
-
-const addresses = new WeakMap<object, string>();
-
-/** A store in memory whose leases have the address of their holder. */
-export class AddressedStore extends MemoryStore {
-  readonly #data: MemoryData;
-
-  constructor(data: MemoryData) {
-    super(data);
-    this.#data = data;
-  }
-
-  /** Another process on the same data. */
-  another(): AddressedStore {
-    return new AddressedStore(this.#data);
-  }
-
-  override async announce({ address }: { address?: string }): Promise<void> {
-    if (address !== undefined) addresses.set(this, address);
-  }
-
-  override async lease(threadId: string): Promise<Lease> {
-    const lease = await super.lease(threadId);
-    const address = addresses.get(this.#data.leases.get(threadId)?.holder ?? {});
-    return lease.status === "held" && address !== undefined ? { ...lease, address } : lease;
   }
 }

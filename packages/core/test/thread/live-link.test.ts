@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, type HarnessEvent } from "@cinch/core";
+import { Agent, memoryStore, type HarnessEvent } from "@cinch/core";
 import { call, fail, inTurn, say, script, type Step } from "@cinch/testkit";
 import { harness, onlyHere } from "../support.ts";
-import { AddressedStore } from "./exchange.ts";
 import { idle, liveText, pair, seenOf } from "./live-pair.ts";
 import { settled, until } from "./reconnect-talk.ts";
 
@@ -52,7 +51,7 @@ test("a watcher that enters during an answer gets the text so far, and then ever
   await until(() => liveText(driver.seen).length > 500);
   await using late = await harness({
     model: script(),
-    storage: stores.driver.another(),
+    storage: memoryStore(stores.data),
     live: exchange.live("late:1"),
   });
   await late.switchThread({ threadId: id });
@@ -151,7 +150,7 @@ test(
   async () => {
     await using both = await pair([streaming(5), say("unused")]);
     const { driver, watcher, exchange, stores, id } = both;
-    const third = new AddressedStore(stores.data);
+    const third = memoryStore(stores.data);
     await using other = await harness({
       model: script(say("x"), say("y")),
       storage: third,

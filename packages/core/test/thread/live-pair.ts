@@ -1,9 +1,9 @@
-import { defineTool, systemClock, type Clock, type HarnessConfig, type HarnessEvent } from "@cinch/core";
-import { MemoryData } from "@cinch/core/store";
+import { defineTool, systemClock, type Clock, type HarnessConfig, type HarnessEvent, type Live } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { harness } from "../support.ts";
-import { AddressedStore, Exchange, type Faults } from "./exchange.ts";
+import { Exchange, type Faults } from "./exchange.ts";
 import { settled, until } from "./reconnect-talk.ts";
 
 /** Events that each session emits for itself. */
@@ -33,31 +33,40 @@ export const dig = defineTool({
 });
 
 /** Counts what a watcher asks the store. */
-class CountingStore extends AddressedStore {
+class CountingStore extends MemoryStore {
   asked: string[] = [];
 
-  override read(...args: Parameters<AddressedStore["read"]>): ReturnType<AddressedStore["read"]> {
+  override read(...args: Parameters<MemoryStore["read"]>): ReturnType<MemoryStore["read"]> {
     this.asked.push("read");
     return super.read(...args);
   }
 
-  override draft(...args: Parameters<AddressedStore["draft"]>): ReturnType<AddressedStore["draft"]> {
+  override draft(...args: Parameters<MemoryStore["draft"]>): ReturnType<MemoryStore["draft"]> {
     this.asked.push("draft");
     return super.draft(...args);
   }
 }
 
+interface PairOptions extends Partial<HarnessConfig> {
+  faults?: Faults;
+  /** Default: lines in memory. */
+  lives?: { driver: Live; watcher: Live };
+}
+
 /** A driver and a watcher in another process, at the same thread. `clock` is that of the watcher. */
-export async function pair(
-  steps: Step[],
-  { faults = {}, clock = systemClock, ...config }: { faults?: Faults; clock?: Clock } & Partial<HarnessConfig> = {},
-) {
+export async function pair(steps: Step[], { faults = {}, clock = systemClock, lives, ...config }: PairOptions = {}) {
   const exchange = new Exchange(faults);
   const data = new MemoryData();
-  const stores = { driver: new AddressedStore(data), watcher: new CountingStore(data), data };
+  const stores = { driver: new MemoryStore(data), watcher: new CountingStore(data), data };
   const model = script(...steps);
   const tools = { dig };
-  const driver = await harness({ ...config, model, tools, storage: stores.driver, live: exchange.live("driver:1") });
+  const driver = await harness({
+    ...config,
+    model,
+    tools,
+    storage: stores.driver,
+    live: lives?.driver ?? exchange.live("driver:1"),
+  });
   const { id } = await driver.createThread();
   const watcher = await harness({
     ...config,
@@ -65,7 +74,7 @@ export async function pair(
     tools,
     clock,
     storage: stores.watcher,
-    live: exchange.live("watcher:1"),
+    live: lives?.watcher ?? exchange.live("watcher:1"),
   });
   await watcher.switchThread({ threadId: id });
   await settled();

@@ -26,7 +26,7 @@ const WAITING = `
   )`;
 
 /** The threads that need a driver and have none. */
-export class WaitingThreads {
+export class WaitingRows {
   readonly #connection: Connection;
   readonly #holders: HolderRows;
   readonly #stranded;
