@@ -62,6 +62,32 @@ describe("threads that are driven elsewhere", { concurrency: 4, timeout: 120_000
     assert.equal((await store.lease("t7")).status, "dead");
   });
 
+  test("an outage of the server makes no driver dead for those who only follow", async () => {
+    await using at = await withProxy();
+    const { place, proxy, store } = at;
+    const driver = await place.store({ url: proxy.url });
+    await driver.append("t", [created()], { afterSeq: 0, take: 0, awake: true });
+    const deaths: string[] = [];
+    store.follow("t", async () => deaths.push((await store.lease("t")).status));
+    assert.equal((await store.lease("t")).status, "held");
+    // Until the store watches once a second.
+    await pause(3_000);
+    for (const ms of [1_300, 5_000]) {
+      proxy.freeze();
+      await pause(ms);
+      proxy.thaw();
+      for (const end = performance.now() + 4_000; performance.now() < end; await pause(100))
+        assert.equal((await store.lease("t")).status, "held");
+      proxy.down();
+      await pause(ms);
+      proxy.up();
+      for (const end = performance.now() + 4_000; performance.now() < end; await pause(100))
+        assert.equal((await store.lease("t")).status, "held");
+    }
+    assert.equal(deaths.includes("dead"), false);
+    assert.equal(await driver.holds("t", 1), true);
+  });
+
   test("what changes in many of them is read in few queries, and passed on", async () => {
     await using at = await withProxy();
     const { place, proxy, store } = at;
