@@ -141,6 +141,27 @@ test("a turn whose driver died is continued by another worker within 5 s, and th
   assert.ok(Date.now() - died < 5_000);
 });
 
+test('onRecover: "pause" parks a turn whose driver died, not one that was handed over, until resume() at a front', async () => {
+  await using team = new Team();
+  const { gate, started, open } = gated("pure");
+  const options = { tools: { gate }, onRecover: "pause" as const };
+  const steps = () => script(call("gate"), say("done"));
+  const dying = await team.worker({ model: steps(), ...options });
+  const front = await team.front({ model: unused(), ...options });
+  const turn = front.sendMessage({ content: "go" });
+  await started;
+  const leaving = await team.worker({ model: steps(), ...options });
+  dying.store.die();
+  await eventually(() => front.getDisplayState().status === "parked");
+  await front.resume();
+  await eventually(() => leaving.load().turns === 1);
+  const drained = leaving.drain();
+  await team.worker({ model: steps(), ...options });
+  open();
+  await drained;
+  assert.equal((await turn).reason, "complete");
+});
+
 test("all workers are gone: threads stay awake, and the first worker takes them", async () => {
   await using team = new Team();
   const front = await team.front({ model: unused() });
