@@ -21,10 +21,10 @@ const step = defineTool({
   },
 });
 
-/** Six calls, then an answer. */
+/** Four calls, then an answer. */
 const model = scriptedBy(({ prompt }) => {
   const calls = prompt.filter(({ role }) => role === "assistant").length;
-  return calls < 6 ? call("step", {}) : say("finished");
+  return calls < 4 ? call("step", {}) : say("finished");
 });
 
 const h = new Harness({
