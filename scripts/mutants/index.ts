@@ -34,6 +34,7 @@ import { terminal } from "./terminal.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
+import { workers } from "./workers.ts";
 
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
@@ -47,6 +48,7 @@ export const mutants: readonly Mutant[] = [
   ...subagents,
   ...seats,
   ...remotePeople,
+  ...workers,
   ...serving,
   ...client,
   ...operations,

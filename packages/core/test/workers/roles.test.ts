@@ -123,7 +123,9 @@ test("inputs that an abort held back go on in a worker after resume() at a front
   await front.abort();
   assert.equal((await turn).reason, "aborted");
   assert.equal((await front.settled()).status, "idle");
+  const before = team.engine.wakes.length;
   await front.resume();
+  await eventually(() => team.engine.wakes.length > before);
   assert.equal((await queued).reason, "complete");
 });
 
