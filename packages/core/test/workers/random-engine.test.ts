@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defineTool, type DurableEvent } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import * as z from "zod";
 import { Engine, type Fate } from "./engine.ts";
 import { eventually, Team } from "./team.ts";
