@@ -36,6 +36,7 @@ import { terminal } from "./terminal.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
+import { workers } from "./workers.ts";
 
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
@@ -50,6 +51,7 @@ export const mutants: readonly Mutant[] = [
   ...subagents,
   ...seats,
   ...remotePeople,
+  ...workers,
   ...serving,
   ...client,
   ...operations,
