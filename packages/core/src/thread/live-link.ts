@@ -212,13 +212,13 @@ export class LiveLink implements LiveReader {
 
   /** Must run exclusively. Settles when the journal is folded up to `seq`, or nothing comes any more. */
   async reach(seq: number): Promise<void> {
-    let isOver = false;
+    const over = new AbortController();
     const cancel = this.#thread.ports.clock.after(GRACE_MS, () => {
-      isOver = true;
+      over.abort("over");
       this.#lookAgain();
     });
     try {
-      while (this.isTrusted && !isOver) {
+      while (this.isTrusted && !over.signal.aborted) {
         const { promise: arrived } = this.#arrived;
         await this.#drain();
         if (this.#thread.state.seq >= seq || !this.isTrusted) return;
