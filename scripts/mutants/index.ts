@@ -13,6 +13,7 @@ import { live } from "./live.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
+import { page } from "./page.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
@@ -69,6 +70,7 @@ export const mutants: readonly Mutant[] = [
   ...terminalThread,
   ...terminal,
   ...setup,
+  ...page,
   ...panels,
   ...commandLine,
   ...terminalApp,
