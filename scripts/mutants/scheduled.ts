@@ -143,3 +143,28 @@ export const newerReleases = inPackage("packages/core", [
     tests: ["thread/newer-release"],
   },
 ]);
+
+/** `recover: "all"`. */
+export const recovery = inPackage("packages/core", [
+  {
+    attacks: "recovery: a process that runs does not continue what another one leaves",
+    file: "workers/recovery.ts",
+    find: "if (!this.#isClosed) this.#driven.set(",
+    replace: "if (false) this.#driven.set(",
+    tests: ["workers/recovery"],
+  },
+  {
+    attacks: "recovery: every process continues all threads",
+    file: "harness.ts",
+    find: 'if (recover === "all" && !placement)',
+    replace: "if (!placement)",
+    tests: ["workers/recovery"],
+  },
+  {
+    attacks: "recovery: a thread that can't be driven here is opened all the time",
+    file: "thread/thread-registry.ts",
+    find: 'status === "held" ? "done" : "busy"',
+    replace: 'status === "held" ? "done" : "done"',
+    tests: ["workers/recovery"],
+  },
+]);
