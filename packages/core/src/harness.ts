@@ -305,7 +305,7 @@ export class Harness<Values = StateValues> {
   readonly abort: Session["abort"] = (options) => this.#session.abort(options);
   readonly resume: Session["resume"] = () => this.#session.resume();
   readonly retry: Session["retry"] = () => this.#session.retry();
-  readonly settled: Session["settled"] = () => this.#session.settled();
+  readonly settled: Session["settled"] = (options) => this.#session.settled(options);
   readonly explainContext: Session["explainContext"] = () => this.#session.explainContext();
   readonly compact: Session["compact"] = (options) => this.#session.compact(options);
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
