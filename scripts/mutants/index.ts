@@ -17,7 +17,7 @@ import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
-import { newerReleases, recovery, scheduled } from "./scheduled.ts";
+import { attempts, newerReleases, recovery, scheduled } from "./scheduled.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
@@ -54,6 +54,7 @@ export const mutants: readonly Mutant[] = [
   ...scheduled,
   ...newerReleases,
   ...recovery,
+  ...attempts,
   ...memory,
   ...skills,
   ...values,

@@ -168,3 +168,32 @@ export const recovery = inPackage("packages/core", [
     tests: ["workers/recovery"],
   },
 ]);
+
+/** Tokens that are tried, and clocks that are set back. */
+export const attempts = [
+  ...inPackage("packages/server", [
+    {
+      attacks: "tokens: an address may try as many as it likes",
+      file: "access/failed-tokens.ts",
+      find: "if (this.#leftFor(address, now) >= 1) return;",
+      replace: "return;",
+      tests: ["access/failed-tokens"],
+    },
+    {
+      attacks: "tokens: one who tries tokens locks out the others at the address",
+      file: "access/failed-tokens.ts",
+      find: " || this.#right.has(tokenHash(token))",
+      replace: "",
+      tests: ["access/failed-tokens"],
+    },
+  ]),
+  ...inPackage("apps/cli", [
+    {
+      attacks: "panels: a clock that is set back keeps the keys from a panel",
+      file: "app/steady-time.ts",
+      find: "if (now + this.#added < this.#last) this.#added = this.#last - now;",
+      replace: "",
+      tests: ["app/asked-panels"],
+    },
+  ]),
+];

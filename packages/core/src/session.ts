@@ -167,8 +167,7 @@ export class Session<Values = StateValues> {
 
   /** Settles when nothing more happens in the current thread without a person. */
   async settled(options: { signal?: AbortSignal } = {}): Promise<Settled> {
-    const { signal } = optionsOf("settled", options);
-    return (await this.#commands.query(async (thread) => ({ rest: settled(thread, signal) }))).rest;
+    return (await this.#commands.query(async (thread) => ({ rest: settled(thread, options) }))).rest;
   }
 
   /**
