@@ -50,6 +50,13 @@ export const page: Mutant[] = [
       tests: [test("approving")],
     },
     {
+      attacks: "page: a double click answers the next question, too",
+      file: "asked/asked.tsx",
+      find: "    if (!isFresh) return;\n",
+      replace: "    if (event.type !== '') return;\n",
+      tests: [test("approving")],
+    },
+    {
       attacks: "page: a result that was cut is shown as if it were whole",
       file: "thread/tool-call.tsx",
       find: "const cut = isCut(call) || isCut(outcome?.result);",
