@@ -76,7 +76,7 @@ test("a client of a server that is killed again and again shows every event once
     await rewoundOnce(session, before, random);
     return before;
   })().finally(() => (talk.isOver = true));
-  for (let kills = 0; kills < 12 && !talk.isOver; kills++) {
+  for (let kills = 0; kills < 6 && !talk.isOver; kills++) {
     await sleep(150 + random.below(200));
     await server.kill();
     await sleep(random.below(100));
