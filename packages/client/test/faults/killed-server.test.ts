@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { connect } from "@cinch/client";
 import { Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
+import { bundle } from "../../../testkit/test/bundle.ts";
 import { caughtUp, journalOf } from "./gap-run.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
 import { Seeded } from "./seeded.ts";
 import { CountedTool, talkingConfig } from "./talking.ts";
 import { displaysOf, WatchedClient } from "./watched-client.ts";
 
-const PROGRAM = fileURLToPath(new URL("../programs/server.ts", import.meta.url));
+const program = await bundle(new URL("../programs/server.ts", import.meta.url));
 
 /** A server in a process of its own, always on the same port. */
 class ServerProcess implements AsyncDisposable {
@@ -28,8 +28,9 @@ class ServerProcess implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const args = ["-C", "@cinch/source", PROGRAM, this.#path, String(this.port)];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [program, this.#path, String(this.port)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) {
       this.port = Number(line);
