@@ -25,6 +25,7 @@ const SLOW = [
   "packages/testkit/test",
   "packages/testkit/test/subagents",
   "packages/postgres/test",
+  "packages/restate/test",
   "packages/workspace/test/backends",
   "apps/cli/test",
   "test",

@@ -2,6 +2,9 @@
 import { atMost, line } from "./lines.mjs";
 import { show } from "./numbers.mjs";
 
+/** The products that have a server. */
+const SERVERS = ["cinch", "mastra"];
+
 const none = (count, what) => line(`${count} ${what}`, `0 ${what}`, count === 0);
 
 const row = (name, scenario, { parameters = {}, judge }) => ({
@@ -16,8 +19,8 @@ export const servingRows = [
     name: "serving: one watcher",
     beside: [],
     runs: [
-      { key: "serve-deltas", scenario: "serve-deltas", parameters: { n: 20_000 }, only: "cinch" },
-      { key: "serve-paced", scenario: "serve-deltas", parameters: { n: 2_000, perSecond: 200 }, only: "cinch" },
+      { key: "serve-deltas", scenario: "serve-deltas", parameters: { n: 20_000 }, of: SERVERS },
+      { key: "serve-paced", scenario: "serve-deltas", parameters: { n: 2_000, perSecond: 200 }, of: SERVERS },
     ],
     judge: ({ us }) => [
       atMost(us("serve-deltas").cpuUsPerDelta, 6, " µs a delta", "CPU from the model to the socket: "),
@@ -82,6 +85,30 @@ export const servingRows = [
         "",
         undefined,
       ),
+    ],
+  }),
+  row("the page, until it can be used", "page-usable", {
+    parameters: { messages: 200 },
+    judge: ({ emptyMs, threadMs, worstMs }) => [
+      atMost(emptyMs, 500, " ms", "empty: "),
+      atMost(threadMs, 500, " ms", "at a thread of 200 messages: "),
+      line(`the slowest of all: ${show(worstMs)} ms`, "", undefined),
+    ],
+  }),
+  row("the page, 200 messages and 200 deltas a second", "page-stream", {
+    parameters: { messages: 200, perSecond: 200, seconds: 8 },
+    judge: ({ p99GapMs, longestTaskMs, frames }) => [
+      atMost(p99GapMs, 50, " ms", "between frames, p99: "),
+      atMost(longestTaskMs, 100, " ms", "longest task: "),
+      line(`${frames} frames`, "", undefined),
+    ],
+  }),
+  row("the page, a diff of 50,000 lines", "page-diff", {
+    parameters: { lines: 50_000 },
+    judge: ({ openedMs, keyMs, longestTaskMs }) => [
+      atMost(openedMs, 200, " ms", "opened in "),
+      atMost(keyMs, 200, " ms", "a key typed meanwhile is shown after "),
+      line(`longest task ${show(longestTaskMs)} ms`, "", undefined),
     ],
   }),
 ];

@@ -9,14 +9,18 @@ import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
+import { live } from "./live.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
+import { page } from "./page.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { placements } from "./placements.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
+import { newerReleases, scheduled } from "./scheduled.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
@@ -40,6 +44,7 @@ export const mutants: readonly Mutant[] = [
   ...search,
   ...folded,
   ...permissions,
+  ...placements,
   ...profiles,
   ...turns,
   ...subagents,
@@ -50,6 +55,8 @@ export const mutants: readonly Mutant[] = [
   ...operations,
   ...limits,
   ...conversation,
+  ...scheduled,
+  ...newerReleases,
   ...memory,
   ...skills,
   ...values,
@@ -63,9 +70,11 @@ export const mutants: readonly Mutant[] = [
   ...terminalThread,
   ...terminal,
   ...setup,
+  ...page,
   ...panels,
   ...commandLine,
   ...terminalApp,
   ...composerCommands,
   ...lines,
+  ...live,
 ];

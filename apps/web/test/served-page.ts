@@ -1,5 +1,5 @@
 import { Agent, Harness, memoryStore, type HarnessConfig, type Store, type ToolSet } from "@cinch/core";
-import { bearerTokens, createServer, ROLES, tokenHash, type CinchServer } from "@cinch/server";
+import { bearerTokens, createServer, ROLES, tokenHash, type CinchServer, type TokenHolder } from "@cinch/server";
 import type { ScriptedModel } from "@cinch/testkit";
 import { webPage } from "@cinch/web";
 import type { BrowserContext, Page } from "playwright-core";
@@ -15,6 +15,8 @@ interface Options {
 }
 
 export const TOKEN = "page-token";
+export const TOKEN_OF_BOB = "page-token-of-bob";
+export const TOKEN_OF_READER = "page-token-of-a-reader";
 
 /** The page on a real server, for a caller with a token. Both are closed at the end of the test. */
 export async function servedPage({ model, tools = {}, storage = memoryStore(), harness: config, port = 0 }: Options) {
@@ -25,7 +27,11 @@ export async function servedPage({ model, tools = {}, storage = memoryStore(), h
   ];
   const harness = new Harness({ id: "page-test", modes, defaultModeId: "build", storage, ...config });
   await harness.init();
-  const holders = [{ sha256: tokenHash(TOKEN), resourceId: "default", by: "ann", may: ROLES }];
+  const holders: TokenHolder[] = [
+    { sha256: tokenHash(TOKEN), resourceId: "default", by: "ann", may: ROLES },
+    { sha256: tokenHash(TOKEN_OF_BOB), resourceId: "default", by: "bob", may: ROLES },
+    { sha256: tokenHash(TOKEN_OF_READER), resourceId: "default", by: "eve", may: ["read"] },
+  ];
   const server: CinchServer = createServer({ harness, authenticate: bearerTokens(() => holders), page: await page });
   const { url, port: bound } = await server.listen({ port });
   return {

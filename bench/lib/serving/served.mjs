@@ -5,7 +5,7 @@ import { built } from "../built.mjs";
 /** One caller is all of them here. */
 const LIMITS = { streams: 100_000, requestsPerSecond: 1_000_000 };
 
-export async function served({ folder, model, tools = {}, port = 0 }) {
+export async function served({ folder, model, tools = {}, port = 0, page, harness: config = {} }) {
   const [{ Agent, Harness }, { sqliteStore }, { createServer }] = await Promise.all(
     ["core", "sqlite", "server"].map((name) => built(name)),
   );
@@ -22,9 +22,10 @@ export async function served({ folder, model, tools = {}, port = 0 }) {
     storage: store,
     agent,
     permissions: [{ category: "other", policy: "allow" }],
+    ...config,
   });
   await harness.init();
-  const server = createServer({ harness, limits: LIMITS });
+  const server = createServer({ harness, limits: LIMITS, ...(page && { page }) });
   const address = await server.listen({ port });
   const close = async () => {
     await server.close({ drainMs: 100 });
@@ -34,8 +35,8 @@ export async function served({ folder, model, tools = {}, port = 0 }) {
 }
 
 /** A model that gives what `pieces` yields, each as one text delta. */
-export const textModel = (pieces) => ({
-  specificationVersion: "v4",
+export const textModel = (pieces, specificationVersion = "v4") => ({
+  specificationVersion,
   provider: "fake",
   modelId: "fake-model",
   supportedUrls: {},

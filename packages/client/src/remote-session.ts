@@ -45,7 +45,7 @@ export interface ServerInfo {
 /** What a session of a server and one in the process of the harness have in common. */
 export type SessionFace<Values = StateValues> = Omit<
   Pick<Session<Values>, keyof Session<Values>>,
-  "push" | "abandon" | "listModes"
+  "push" | "abandon" | "once" | "listModes"
 > & { listModes(): Promise<readonly Pick<RemoteMode, "id" | "name">[]> };
 
 export interface RemotePorts {

@@ -16,17 +16,17 @@ import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
-import { openLive } from "./thread/open-live.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { StateShape, type StateValues } from "./config/state-shape.ts";
-import type { Live } from "./ports/live.ts";
 import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 import type { DriveOutcome } from "./ports/placement.ts";
+import { ClusterLease } from "./workers/cluster-lease.ts";
 import { Counters } from "./workers/counters.ts";
+import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
 import { ProcessRole } from "./workers/process-role.ts";
 
 /** How long `close` waits for steps and calls that run. */
@@ -58,7 +58,6 @@ export class Harness<Values = StateValues> {
   readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
-  readonly #live: Live | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
@@ -101,10 +100,8 @@ export class Harness<Values = StateValues> {
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
     this.#config = { clock, ids, recover, resourceId };
-    this.#store = valid.storage ?? memoryStore();
-    const store = this.#store;
+    const store = (this.#store = valid.storage ?? memoryStore());
     this.#workspace = valid.workspace;
-    this.#live = valid.live;
     const { workspace, memory, live, placement, context: sources = [] } = valid;
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
     const report = (message: string) => this.#inform(message);
@@ -118,7 +115,8 @@ export class Harness<Values = StateValues> {
       onRecover,
     );
     this.#session = this.#newSession({});
-    this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
+    const leaseOf = (id: string) => new ClusterLease({ store, clock }, `heartbeat:${valid.id}:${id}`);
+    this.#heartbeats = new Heartbeats({ clock, leaseOf, report }, valid.heartbeats);
   }
 
   /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads. */
@@ -134,8 +132,8 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
-    await openLive(this.#live, this.#store, this.#registry);
     await this.#role?.open();
+    await this.#registry.openLive();
     await this.#openWorkspace();
     // Workers look for such threads all the time.
     if (this.#config.recover === "all" && !this.#role) await this.#recoverAll();
@@ -264,7 +262,6 @@ export class Harness<Values = StateValues> {
     await this.#role?.close();
     await heartbeats;
     await this.#workspace?.close();
-    await this.#live?.close();
     await this.#store.close();
   }
 
@@ -278,6 +275,12 @@ export class Harness<Values = StateValues> {
   /** How many threads this process has open, and how many turns it drives. */
   load(): { threads: number; turns: number } {
     return this.#registry.load;
+  }
+
+  /** What this process, and the store that it shares with others, have to do. */
+  async metrics(): Promise<HarnessMetrics> {
+    await this.init();
+    return harnessMetrics({ store: this.#store, counters: this.#counters, threads: this.#registry });
   }
 
   /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */

@@ -94,6 +94,9 @@ export type {
 } from "./ports/memory.ts";
 export type { ContextSource, SourceReach, SourceText } from "./ports/context-source.ts";
 export type { DriveOutcome, Placement } from "./ports/placement.ts";
+export type { HarnessMetrics } from "./workers/harness-metrics.ts";
+export type { LatencySummary } from "./workers/latencies.ts";
+export type { WorkerLimits } from "./workers/worker.ts";
 export type { Live, LiveFrame, LivePosition, LiveReader, LiveSource, ReadFrame, StoredEvent } from "./ports/live.ts";
 export { memoryStore } from "./ports/memory-store.ts";
 export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/workspace.ts";

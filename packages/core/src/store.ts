@@ -17,6 +17,7 @@ export type {
   SavedFold,
   Store,
   StoreLoad,
+  StoreMetrics,
   StrandedQuery,
   StrandedThread,
   ThreadListChange,

@@ -200,7 +200,7 @@ export const connectionConfig = (url: string): ClientConfig => ({
   types: { getTypeParser },
 });
 
-function poolOf(url: string, max: number): Pool {
+export function poolOf(url: string, max: number): Pool {
   const pool = new Pool({ ...connectionConfig(url), max, idleTimeoutMillis: 30_000, allowExitOnIdle: true });
   // A connection that fails while it is idle is replaced when it is needed; one that is in use also rejects its query.
   pool.on("error", () => undefined);

@@ -15,6 +15,9 @@ import {
   type Lease,
   type SavedFold,
   type StampedEvent,
+  type StoreLoad,
+  type StrandedQuery,
+  type StrandedThread,
   type ThreadChanges,
 } from "@cinch/core/store";
 import { AppendLanes, type AppendOutcome } from "./append-lanes.ts";
@@ -30,6 +33,7 @@ import { prepareSchema } from "./schema.ts";
 import { SearchIndexer } from "./search-indexer.ts";
 import { grantAccess } from "./store-access.ts";
 import { ThreadListing } from "./thread-listing.ts";
+import { WaitingThreads } from "./waiting-threads.ts";
 
 /** Threads in a PostgreSQL database. Processes on any number of machines may have it open. */
 export function postgresStore(options: PostgresOptions): Store {
@@ -45,6 +49,7 @@ interface Opened {
   list: ThreadListing;
   finder: EventFinder;
   indexer: SearchIndexer;
+  waiting: WaitingThreads;
 }
 
 type LeaseRow = LeaseState & Record<string, unknown>;
@@ -168,7 +173,7 @@ class PostgresStore implements Store {
   }
 
   async #lease(threadId: string): Promise<LeaseRow | undefined> {
-    const text = `SELECT h.epoch, h.holder, o.beat FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no
+    const text = `SELECT h.epoch, h.holder, o.beat, o.address FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no
       LEFT JOIN cinch.holders o ON o.no = h.holder WHERE t.id = $1 AND NOT h.deleted`;
     const [row] = await this.#assertOpen().database.read<LeaseRow>(text, [escapeText(threadId)]);
     return row;
@@ -182,6 +187,19 @@ class PostgresStore implements Store {
     if (rows.length === 0) return;
     holder.released(threadId);
     watch.changed(threadId);
+  }
+
+  async stranded(query: StrandedQuery): Promise<StrandedThread[]> {
+    const { holder, waiting } = this.#assertOpen();
+    return holder.isDraining ? [] : waiting.stranded(query);
+  }
+
+  async load(): Promise<StoreLoad> {
+    return this.#assertOpen().waiting.load();
+  }
+
+  async announce(holder: { address?: string; draining?: boolean }): Promise<void> {
+    await this.#assertOpen().holder.announce(holder);
   }
 
   async blob(hash: string): Promise<Uint8Array | undefined> {
@@ -217,7 +235,7 @@ class PostgresStore implements Store {
     await this.#assertOpen().reader.saveFold(threadId, fold);
   }
 
-  follow(threadId: string, changed: (seq?: number) => void): () => void {
+  follow(threadId: string, changed: Parameters<Store["follow"]>[1]): () => void {
     return this.#assertOpen().watch.follow(threadId, changed);
   }
 
@@ -236,11 +254,9 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
   await database.write(
     `DELETE FROM cinch.holders o WHERE seen < now() - interval '1 day' AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no)`,
   );
-  const [row] = await database.write<{ no: number }>(
-    "INSERT INTO cinch.holders (beat, seen) VALUES (0, now()) RETURNING no",
-  );
+  const [row] = await database.write<{ no: number }>("INSERT INTO cinch.holders (seen) VALUES (now()) RETURNING no");
   const holder = new LeaseHolder(database, row!.no);
-  const watch = new ChangeWatch(database, { directUrl, holder: holder.no });
+  const watch = new ChangeWatch(database, { directUrl, holder });
   await watch.open();
   return {
     database,
@@ -251,6 +267,7 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
     list: new ThreadListing(database),
     finder: new EventFinder(database),
     indexer: new SearchIndexer(database),
+    waiting: new WaitingThreads(database, holder),
   };
 }
 

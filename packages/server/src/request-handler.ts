@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
 import { checkHost, checkSite, type SiteRules } from "./access/site-check.ts";
@@ -95,18 +96,13 @@ export class RequestHandler {
     const query = queryOf(route, new URL(request.url).searchParams);
     const body = route.body && valid(route.body, await bodyOf(request, { route, who, parts }));
     const { wait, ...asked } = query;
+    const key = keyOf(request, route, who);
+    const commandId = key && commandIdOf(key, [asked, body]);
     const work = async () => {
-      const answer = await route.handle({ request, params, query, body, who, parts, record });
+      const answer = await route.handle({ request, params, query, body, who, commandId, parts, record });
       return responseOf(answer instanceof LongWork ? await answer.done : answer);
     };
-    const key = request.headers.get("idempotency-key");
-    const once = (value: string) => {
-      const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, value)]);
-      return this.#answers.of(own, JSON.stringify([asked, body]), work);
-    };
-    // What an adapter answers may be a stream, and its commands can be sent twice.
-    const isKept = key !== null && route.method !== "GET" && route.adapter === undefined;
-    const answer = isKept ? once(key) : work();
+    const answer = key && commandId ? this.#answers.of(key, commandId, work) : work();
     const allowed = route.method === "GET" ? whileAllowed(answer, who) : answer;
     return route.waits ? waited(allowed, wait as number | undefined) : allowed;
   }
@@ -155,6 +151,17 @@ async function whileAllowed(answer: Promise<Response>, { signal }: Who): Promise
 const IdempotencyKey = z
   .string()
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
+
+/** The caller's name for a command, which other callers and other routes may have, too. What an adapter answers may be a stream. */
+function keyOf(request: Request, route: Route, who: Who): string | undefined {
+  const key = request.headers.get("idempotency-key");
+  if (key === null || route.method === "GET" || route.adapter !== undefined) return undefined;
+  return JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
+}
+
+/** Another one for another body: a thread recognises the command by it. */
+const commandIdOf = (key: string, asked: unknown): string =>
+  createHash("sha256").update(key).update(JSON.stringify(asked)).digest("hex").slice(0, 32);
 
 async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
   const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;

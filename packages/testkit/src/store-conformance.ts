@@ -7,7 +7,7 @@ import { families, leftovers } from "./store-conformance/families.ts";
 import { clonesAndRewinds, inputIds, readingJournals } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
 import { listingThreads } from "./store-conformance/lists.ts";
-import type { MortalStore, StoreCheck, WakingStore } from "./store-conformance/samples.ts";
+import type { MortalStore, StoreCheck } from "./store-conformance/samples.ts";
 import { savedFolds } from "./store-conformance/saved-folds.ts";
 import { searching } from "./store-conformance/searches.ts";
 import { followingLists } from "./store-conformance/list-changes.ts";
@@ -27,30 +27,30 @@ export interface StoreUnderTest {
 
 /** Registers tests for everything that the port `Store` promises. */
 export function storeConformance(name: string, make: () => Promise<StoreUnderTest>): void {
-  const checkWith =
-    ({ isWaking }: { isWaking: boolean }): StoreCheck =>
-    (sentence, body) => {
-      test(sentence, { timeout: 30_000 }, async (t) => {
-        const made = await make();
-        try {
-          if (body.length > 1 && !made.another) return t.skip("no second store object on the same data");
-          if (isWaking && !made.store.stranded) return t.skip("does not know which threads wait for a driver");
-          if (body.length > 2 && !made.mortal) return t.skip("no store whose process can be killed");
-          await body(
-            made.store as WakingStore,
-            async () => (await made.another!()) as WakingStore,
-            async () => made.mortal!(),
-          );
-        } finally {
-          await made.dispose();
-        }
-      });
-    };
+  const check: StoreCheck = (sentence, body) => {
+    test(sentence, { timeout: 30_000 }, async (t) => {
+      const made = await make();
+      try {
+        if (body.length > 1 && !made.another) return t.skip("no second store object on the same data");
+        if (body.length > 2 && !made.mortal) return t.skip("no store whose process can be killed");
+        await body(
+          made.store,
+          async () => made.another!(),
+          async () => made.mortal!(),
+        );
+      } finally {
+        await made.dispose();
+      }
+    });
+  };
   describe(`${name} keeps what a store promises`, { concurrency: 4 }, () => {
     for (const group of [
       appending,
       leasing,
       driven,
+      waking,
+      fairness,
+      announcing,
       readingJournals,
       inputIds,
       clonesAndRewinds,
@@ -66,8 +66,7 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       searching,
       findingEvents,
     ]) {
-      group(checkWith({ isWaking: false }));
+      group(check);
     }
-    for (const group of [waking, fairness, announcing]) group(checkWith({ isWaking: true }));
   });
 }

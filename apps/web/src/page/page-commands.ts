@@ -75,9 +75,11 @@ function generalCommands({ context, threads, openKeys, pending }: Options): Pale
     ...tourCommands(context),
     { name: "Notify me when a thread waits", run: () => void allowNotifications().catch(report) },
     { name: "Keys", run: openKeys },
-    ...threads
-      .filter(({ parentId }) => parentId === null)
-      .map(({ id, title }) => ({ name: `Open “${title || "Untitled"}”`, isFoundOnly: true, run: () => open(id) })),
+    ...threads.map(({ id, title }) => ({
+      name: `Open “${title || "Untitled"}”`,
+      isFoundOnly: true,
+      run: () => open(id),
+    })),
   ];
 }
 

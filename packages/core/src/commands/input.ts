@@ -1,5 +1,4 @@
 import { CinchError } from "../errors.ts";
-import { refuseForeign } from "./refuse-foreign.ts";
 import type { Delivery, NewEvent } from "../events/event-map.ts";
 import { NAMED_KEPT } from "../folds/state.ts";
 import { resultOfAccepted } from "../queries/input-result.ts";
@@ -104,8 +103,7 @@ async function acceptInput(signed: SignedThread, { event, blobs }: PreparedInput
   const { id, ports } = thread;
   const seqAtLookup = thread.state.seq;
   const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
-  const isAccepted = await signed.command(({ seq, foreign, inbox, named, title, control }) => {
-    refuseForeign(foreign);
+  const isAccepted = await signed.command(({ seq, inbox, named, title, control }) => {
     // Throws for an unknown mode: no process with this configuration could take the input.
     ports.modes.current(control);
     // `named` holds the ids that were accepted since the lookup, unless there are more than it keeps: then the lookup is repeated.

@@ -38,9 +38,8 @@ const untimed = {
     issue.code === "unrecognized_keys" && issue.keys.includes("at") ? NOT_SCHEDULED : undefined,
 };
 /** The same in every store and in every URL. */
-const chosenThreadId = z.optional(
-  z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"')),
-);
+const chosenId = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"'));
+const chosenThreadId = z.optional(chosenId);
 const METADATA_CHARS = 16_000;
 const isMetadata = (value: unknown): boolean => hasJsonObject(value) && JSON.stringify(value).length <= METADATA_CHARS;
 const metadata = z.optional(
@@ -62,6 +61,7 @@ const Signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, "m
  * called, because importing the library must stay cheap.
  */
 const SCHEMAS = {
+  once: () => z.strictObject({ commandId: chosenId }),
   subscribe: () => z.strictObject({ since: seq }),
   events: () => z.strictObject({ since: seq, signal: z.optional(Signal) }),
   sendMessage: () => z.strictObject(input, untimed),

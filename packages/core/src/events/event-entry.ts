@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { Json } from "./message.ts";
 
 type Shape = z.core.$ZodShape;
 
@@ -16,8 +17,14 @@ export interface EventEntry<By extends string = string, S extends Shape = Shape>
   newer?: { v: number; fields: readonly string[] };
 }
 
+/** The id that a caller gave a command, so that a repetition is recognised, and what a repetition has to be answered with. */
+export const CommandMark = z.object({ id: z.string(), answer: z.optional(Json) });
+export type CommandMark = z.infer<typeof CommandMark>;
+
 /** Of an event that a person caused: who that was. */
 export const signature = { by: z.optional(z.string()) };
+/** Of an event that a command appends. */
+export const given = { ...signature, command: z.optional(CommandMark) };
 
 /** The schema is built when the first event of its type is stamped or read, because importing the library must stay cheap. */
 function entry<By extends "command" | "driver" | "live", S extends Shape>(

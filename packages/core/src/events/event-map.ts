@@ -3,7 +3,7 @@ import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
 import { contextEvents } from "./context-events.ts";
 import { EndReason } from "./end-reason.ts";
-import { command, driver, live, signature, type EventEntry } from "./event-entry.ts";
+import { command, CommandMark, driver, given, live, signature, type EventEntry } from "./event-entry.ts";
 import { offloadedFields } from "./offloaded.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
@@ -54,6 +54,10 @@ export type Task = z.infer<typeof Task>;
 export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
 export type Spent = z.infer<typeof Spent>;
 
+/** A command that the thread has accepted: where, and when. */
+export const GivenCommand = z.extend(CommandMark, { seq: z.number(), at: z.number() });
+export type GivenCommand = z.infer<typeof GivenCommand>;
+
 /** The vocabulary of journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the folds. */
 export const eventMap = {
   thread_created: driver(() => ({
@@ -69,7 +73,7 @@ export const eventMap = {
     modelId: z.optional(z.string()),
     yolo: z.optional(z.boolean()),
   })),
-  thread_renamed: command(() => ({ ...signature, title: z.string() })),
+  thread_renamed: command(() => ({ ...given, title: z.string() })),
   /** `rules` and `state` (YOLO) are the source's when the clone is created, not those at `parent.seq`. */
   thread_cloned: driver(() => ({
     ...signature,
@@ -81,7 +85,7 @@ export const eventMap = {
     pathRules: z.optional(PathRuleLists),
   })),
   thread_rewound: driver(() => ({
-    ...signature,
+    ...given,
     toSeq: z.number(),
     files: z.boolean(),
     rules: z.array(HeldRule),
@@ -93,6 +97,8 @@ export const eventMap = {
     state: z.optional(state),
     pathRules: z.optional(PathRuleLists),
     agent: z.optional(AgentRecord),
+    /** The commands with an id that are reverted: they were given nevertheless, and must not happen again. */
+    commands: z.optional(z.array(GivenCommand)),
     /** The unfinished runs whose start is reverted. They are cancelled. */
     runs: z.optional(z.array(RevertedRun)),
   })),
@@ -102,7 +108,7 @@ export const eventMap = {
 
   input_accepted: command(
     () => ({
-      ...signature,
+      ...given,
       inputId: z.string(),
       delivery: Delivery,
       content: z.string(),
@@ -121,10 +127,10 @@ export const eventMap = {
     }),
     { v: 2, fields: ["dueAt"] },
   ),
-  input_edited: command(() => ({ ...signature, inputId: z.string(), content: z.string() })),
-  input_removed: command(() => ({ ...signature, inputId: z.string() })),
+  input_edited: command(() => ({ ...given, inputId: z.string(), content: z.string() })),
+  input_removed: command(() => ({ ...given, inputId: z.string() })),
   abort_requested: command(() => ({
-    ...signature,
+    ...given,
     turnId: z.optional(z.string()),
     inbox: z.optional(z.boolean()),
     /** By a rewind: runs in the background go on, unless their start is reverted. */
@@ -241,7 +247,7 @@ export const eventMap = {
     grantTo: z.optional(z.string()),
   })),
   tool_approval_resolved: command(() => ({
-    ...signature,
+    ...given,
     ...tool,
     decision: Decision,
     digest: z.string(),
@@ -255,25 +261,25 @@ export const eventMap = {
     /** It waits for background children, and no person can answer it. */
     forChildren: z.optional(z.boolean()),
   })),
-  tool_resumed: command(() => ({ ...signature, ...tool, resumeData: Json })),
+  tool_resumed: command(() => ({ ...given, ...tool, resumeData: Json })),
 
   mode_changed: command(() => ({
-    ...signature,
+    ...given,
     modeId: z.string(),
     previousModeId: z.string(),
     /** For display: the model of that mode. */
     modelId: z.optional(z.string()),
   })),
   model_changed: command(() => ({
-    ...signature,
+    ...given,
     modelId: z.string(),
     scope: z.enum(["mode", "thread"]),
     modeId: z.string(),
   })),
-  state_changed: command(() => ({ ...signature, updates: state })),
-  permission_changed: command(() => ({ ...signature, rule: Rule })),
+  state_changed: command(() => ({ ...given, updates: state })),
+  permission_changed: command(() => ({ ...given, rule: Rule })),
   grant_added: command(() => ({
-    ...signature,
+    ...given,
     rule: Rule,
     /** The id of the call whose approval added the grant, or "session". */
     from: z.string(),

@@ -17,8 +17,8 @@ export interface StoredEvent {
  *
  * - `shown`: what is on the screen and in no journal (the message that streams, the output of running calls), as live events that build it
  *   from nothing. It stands behind the journal up to `seq`. The events from number `next` on follow it.
- * - `events`: live and durable events, in order and without gaps. The first one has the number `first`.
- * - `ended`: the process does not drive the thread, and nothing follows.
+ * - `events`: live and durable events, in order and without gaps. The first one has the number `first`, counted under each lease.
+ * - `ended`: another process drives the thread, or was the last to, and nothing follows.
  */
 export type LiveFrame =
   | { kind: "shown"; epoch: number; next: number; seq: number; events: readonly HarnessEvent[] }
@@ -27,12 +27,12 @@ export type LiveFrame =
 
 export type ReadFrame = (frame: LiveFrame) => void;
 
-/** The threads that this process drives, for readers elsewhere. */
+/** The threads that this process drives, or was the last to drive, for readers elsewhere. */
 export interface LiveSource {
   /**
-   * Calls back with the frames of the thread, until the returned function is called. The first frame is a call before the return: what
-   * follows `from` if the source still has it, and otherwise a `shown`. A reader that can't keep up is stopped, and watches again later.
-   * `undefined`: this process does not drive the thread.
+   * Calls back with the frames of the thread, until the returned function is called: first, and before it returns, with what follows `from`
+   * if the source still has that, and otherwise with a `shown`. A reader that can't keep up is stopped, and watches again later.
+   * `undefined`: there is none, as after an `ended`.
    */
   watch(threadId: string, read: ReadFrame, from?: LivePosition): (() => void) | undefined;
 }

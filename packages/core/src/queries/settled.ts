@@ -4,7 +4,7 @@ import type { ThreadState } from "../folds/state.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { progressAt } from "../folds/progress.ts";
-import { hasUnrecordedChanges, isCompactionDue, needsDriving } from "../turn/decide.ts";
+import { hasUnrecordedChanges, needsDriving } from "../turn/decide.ts";
 
 /** The state of a thread in which nothing more happens without a person. */
 export interface Settled {
@@ -32,7 +32,6 @@ async function atRest(thread: Thread): Promise<Settled> {
 function statusOf({ state, ports, supervisor, display }: Thread): Settled["status"] | null {
   if (state.foreign) return "idle";
   if (ports.workspace?.undo && (state.files.restoring || hasUnrecordedChanges(state))) return null;
-  if (isCompactionDue(state)) return null;
   if (isInputDue(state, ports.clock.now())) return null;
   if (state.turn?.aborting || display.status === "running") return null;
   return display.status === "waiting" && supervisor.declinesQuestions ? null : display.status;

@@ -30,6 +30,7 @@ export class Children {
     const { state } = this.#thread;
     const { unfinished } = state.runs;
     if (this.#closed) return;
+    if (state.foreign) return this.#leave();
     this.#continueAwaits();
     for (const run of this.#runs.values()) run.ownerChanged();
     if (unfinished.size === 0 && !state.turn) this.forks.clear();
@@ -133,9 +134,14 @@ export class Children {
     return this.open.map(introduction);
   }
 
-  close(): void {
-    this.#closed = true;
+  /** Whether a newer release has ended runs, or has begun others, is not known here. */
+  #leave(): void {
     this.#cancelTimer?.();
     for (const run of this.#runs.values()) run.stop();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#leave();
   }
 }

@@ -1,6 +1,7 @@
 import { CinchError } from "../errors.ts";
 import { needsLease, type DurableEvent } from "../events/event-map.ts";
-import type { Store } from "../ports/store.ts";
+import type { Live } from "../ports/live.ts";
+import type { Lease, Store } from "../ports/store.ts";
 import { messageOfDraft } from "./draft.ts";
 import { GRACE_MS, LiveLink, type LinkedThread } from "./live-link.ts";
 import { StreamView } from "./stream-view.ts";
@@ -15,6 +16,12 @@ const RETRY_MS = 50;
 const MOST_RETRIES = 7;
 /** A link over which nothing came for so long, although the draft or the lease has changed, is not trusted. */
 const SILENT_MS = 1_000;
+
+/** What the store has said about a change. */
+interface Notice {
+  seq?: number | undefined;
+  events?: readonly DurableEvent[] | undefined;
+}
 
 /** How the follower changes its thread. */
 interface ThreadAccess {
@@ -36,7 +43,13 @@ export class Follower implements LinkedThread {
   #overtakenTo = 0;
   #lookedUpAt = -Infinity;
   #isLookingUp = false;
-  #mustLookAgain = false;
+  #lookAgain: { hasBegun: boolean } | undefined;
+  /** A driver has just begun, and its address is being looked up. */
+  #awaitsLink = false;
+  /** Something has changed since then. */
+  #hasMissed = false;
+  /** The address of a process to which no link could be made. */
+  #unreachable: string | undefined;
   /** How many links in a row have ended before they showed anything. */
   #failedLinks = 0;
   /** The events up to here are in the store, and the link is to bring them. */
@@ -94,17 +107,30 @@ export class Follower implements LinkedThread {
 
   readonly #notified: Parameters<Store["follow"]>[1] = (seq, events) => {
     if (seq !== undefined && seq <= this.state.seq) return;
-    if (!this.#link?.isTrusted) return this.#keepUp(events);
-    if (seq !== undefined) return this.#expect(seq);
-    if (this.#link.silentMs > SILENT_MS) this.#link.restart();
+    if (this.#isLinked) this.#leaveToLink(seq);
+    else this.#keepUp({ seq, events });
   };
+
+  /** The link is to bring what has changed. */
+  #leaveToLink(seq: number | undefined): void {
+    if (seq !== undefined) this.#expect(seq);
+    else if (this.#awaitsLink) this.#hasMissed = true;
+    else if (this.#link && this.#link.silentMs > SILENT_MS) this.#link.restart();
+  }
+
+  /** What the driver does comes over the link, or is about to. */
+  get #isLinked(): boolean {
+    return this.#awaitsLink || (this.#link?.isTrusted ?? false);
+  }
 
   /** The link is to bring the events up to this one. If it does not, they are read. */
   #expect(seq: number): void {
     this.#expected = Math.max(this.#expected, seq);
     this.#cancelExpect ??= this.ports.clock.after(GRACE_MS, () => {
       this.#cancelExpect = undefined;
-      if (this.state.seq < this.#expected) this.#link?.restart();
+      if (this.state.seq >= this.#expected) return;
+      if (this.#link?.isTrusted) this.#link.restart();
+      else this.#keepUp();
     });
   }
 
@@ -115,8 +141,8 @@ export class Follower implements LinkedThread {
   }
 
   /** Refreshes after a notice of the store, which may have brought the events. Retries if the events can't be read. */
-  #keepUp(events?: readonly DurableEvent[]): void {
-    const folded = this.#catchUp(events).then(() => this.#thread.wake());
+  #keepUp(notice: Notice = {}): void {
+    const folded = this.#catchUp(notice).then(() => this.#thread.wake());
     folded.catch((error: unknown) => {
       if (this.#thread.isClosed) return;
       this.report("The thread could not be followed", error);
@@ -124,9 +150,12 @@ export class Follower implements LinkedThread {
     });
   }
 
-  #catchUp(known?: readonly DurableEvent[]): Promise<void> {
+  #catchUp(notice?: Notice): Promise<void> {
+    const known = notice?.events;
     return this.exclusively(async () => {
       if (this.#thread.isClosed) return;
+      // There was none when the notice came.
+      if (notice && this.#isLinked) return this.#leaveToLink(notice.seq);
       try {
         const isComplete = known?.[0] !== undefined && known[0].seq <= this.state.seq + 1;
         await this.followed(isComplete ? known : await this.ports.store.read(this.id, { after: this.state.seq }));
@@ -140,7 +169,7 @@ export class Follower implements LinkedThread {
   }
 
   async #showDraft(): Promise<void> {
-    const canBeShown = () => !this.#thread.supervisor.isAtWork && this.state.turn && !this.#link?.isTrusted;
+    const canBeShown = () => !this.#thread.supervisor.isAtWork && this.state.turn && !this.#isLinked;
     if (!canBeShown()) return;
     // Without the draft nothing is lost: the text comes with the message itself.
     const draft = messageOfDraft(await this.ports.store.draft(this.id).catch(() => []));
@@ -156,7 +185,7 @@ export class Follower implements LinkedThread {
     const ofDriver = fresh.findLast(needsLease);
     if (ofDriver) this.#overtakenTo = ofDriver.seq;
     await this.ingest(fresh);
-    if (fresh.some(({ type }) => type === "agent_start")) this.#lookUp();
+    if (fresh.some(({ type }) => type === "agent_start")) this.#lookUp({ hasBegun: true });
     else if (ofDriver || this.state.turn) this.#lookUpAtTimes();
   }
 
@@ -167,23 +196,37 @@ export class Follower implements LinkedThread {
   }
 
   /** Opens a link to the driver, if it is another process that has an address and there is no link yet. */
-  #lookUp(): void {
+  #lookUp({ hasBegun = false } = {}): void {
     const { live, clock, store } = this.ports;
     const isNeeded = () => !this.#link?.isTrusted && !this.#thread.isClosed && !this.#thread.supervisor.isDriving;
     if (!live || !isNeeded()) return;
-    this.#mustLookAgain = this.#isLookingUp;
-    if (this.#isLookingUp) return;
+    if (this.#isLookingUp) return void (this.#lookAgain = { hasBegun });
     this.#isLookingUp = true;
+    this.#awaitsLink = hasBegun;
     this.#lookedUpAt = clock.now();
-    const linked = store.lease(this.id).then(({ status, address, epoch }) => {
-      if (!isNeeded()) return;
-      if (this.#link && status === "held" && address === this.#link.address) return;
-      this.leave();
-      if (status === "held" && address !== undefined) this.#link = new LiveLink(this, live, { address, epoch });
-    });
+    const linked = store.lease(this.id).then((lease) => isNeeded() && this.#follow(live, lease, hasBegun));
     // Without a link the thread is followed by the store's notices, of which the next one looks up again.
-    const settled = linked.catch(() => undefined).finally(() => (this.#isLookingUp = false));
-    settled.finally(() => this.#mustLookAgain && this.#lookUp()).catch(() => undefined);
+    const settled = linked.catch(() => undefined).then(() => this.#lookedUp());
+    settled.catch((error: unknown) => this.report("The driver could not be looked up", error));
+  }
+
+  #lookedUp(): void {
+    this.#isLookingUp = false;
+    this.#awaitsLink = false;
+    const again = this.#lookAgain;
+    this.#lookAgain = undefined;
+    const hasMissed = this.#hasMissed || this.#expected > this.state.seq;
+    this.#hasMissed = false;
+    if (again) this.#lookUp(again);
+    if (hasMissed && !this.#isLinked) this.#keepUp();
+  }
+
+  #follow(live: Live, { status, address, epoch }: Lease, hasBegun: boolean): void {
+    const isHeld = status === "held" && address !== undefined;
+    if (isHeld && address === this.#link?.address) return;
+    this.leave();
+    const fromStart = hasBegun && address !== this.#unreachable && !this.#thread.folds.parts.currentMessage;
+    if (isHeld) this.#link = new LiveLink(this, live, { address, epoch, fromStart });
   }
 
   // LinkedThread
@@ -200,7 +243,13 @@ export class Follower implements LinkedThread {
     await this.ingest(await this.ports.store.read(this.id, { after: this.state.seq, upTo: seq }));
   }
 
-  down(): void {
+  up(link: LiveLink): void {
+    this.#failedLinks = 0;
+    if (link.address === this.#unreachable) this.#unreachable = undefined;
+  }
+
+  down(link: LiveLink): void {
+    if (!link.hasBeenUp) this.#unreachable = link.address;
     this.#keepUp();
     this.#lookUpAtTimes();
   }
@@ -209,10 +258,13 @@ export class Follower implements LinkedThread {
     if (link !== this.#link) return;
     this.leave();
     this.#keepUp();
-    this.#failedLinks = link.hasBeenUp ? 0 : this.#failedLinks + 1;
-    if (this.#failedLinks === 0 || this.#failedLinks > MOST_RETRIES) return;
+    if (link.hasBeenUp || ++this.#failedLinks > MOST_RETRIES) return;
     // The process has taken the lease and not folded that yet, or has lost it.
     this.#cancelLookUp = this.ports.clock.after(RETRY_MS * 2 ** this.#failedLinks, () => this.#lookUp());
+  }
+
+  wake(): void {
+    this.#thread.wake();
   }
 
   report(what: string, error: unknown): void {

@@ -1,4 +1,4 @@
-import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import { needsLease, type DurableEvent, type HarnessEvent } from "../events/event-map.ts";
 import { isWellFormedLive } from "../events/read-event.ts";
 import { withTimeout, type Clock } from "../ports/clock.ts";
 import type { Live, LiveFrame, LivePosition, LiveReader, StoredEvent } from "../ports/live.ts";
@@ -8,7 +8,7 @@ import type { StreamView } from "./stream-view.ts";
 const MOST_WAITING = 2_000;
 /** How long to wait before a link that has lost something begins again. */
 const RESTART_MS = 50;
-/** How long a link is trusted that was cut: it may be back before drafts would show anything. */
+/** How long a link without a line is trusted. */
 export const GRACE_MS = 300;
 
 /** What waits to be folded or emitted, in order. */
@@ -26,10 +26,13 @@ export interface LinkedThread {
   ingest(events: readonly DurableEvent[]): Promise<void>;
   /** Folds the events up to this one from the store. */
   ingestUpTo(seq: number): Promise<void>;
-  /** The link does not show what the driver does: the store has to. */
-  down(): void;
+  /** The link shows what the driver does. */
+  up(link: LiveLink): void;
+  /** It does not: the store has to. */
+  down(link: LiveLink): void;
   /** The process at the other end does not drive the thread. */
   ended(link: LiveLink): void;
+  wake(): void;
   report(what: string, error: unknown): void;
 }
 
@@ -46,7 +49,7 @@ export class LiveLink implements LiveReader {
   #seq = 0;
   #status: "down" | "cut" | "up" = "down";
   #hasBeenUp = false;
-  #frameAt = 0;
+  #frameAt: number;
   #isDraining = false;
   #isDrainQueued = false;
   #arrived = Promise.withResolvers<void>();
@@ -54,11 +57,18 @@ export class LiveLink implements LiveReader {
   #cancelTimer: (() => void) | undefined;
   #isStopped = false;
 
-  constructor(thread: LinkedThread, live: Live, driver: { address: string; epoch: number }) {
+  /** `fromStart`: the driver has just begun, and everything that it has shown so far is missing here. */
+  constructor(thread: LinkedThread, live: Live, driver: { address: string; epoch: number; fromStart: boolean }) {
+    const { address, epoch, fromStart } = driver;
     this.#thread = thread;
     this.#live = live;
-    this.address = driver.address;
-    this.#epoch = driver.epoch;
+    this.address = address;
+    this.#epoch = epoch;
+    this.#frameAt = thread.ports.clock.now();
+    if (fromStart) {
+      this.#position = { epoch, next: 0 };
+      this.#trust();
+    }
     this.#follow();
   }
 
@@ -71,7 +81,7 @@ export class LiveLink implements LiveReader {
     return this.#hasBeenUp;
   }
 
-  /** How long ago the last frame arrived. */
+  /** How long ago the last frame arrived, or the link was made. */
   get silentMs(): number {
     return this.#thread.ports.clock.now() - this.#frameAt;
   }
@@ -87,7 +97,11 @@ export class LiveLink implements LiveReader {
   }
 
   cut(): void {
-    if (this.#isStopped || this.#status !== "up") return;
+    if (!this.#isStopped && this.#status === "up") this.#trust();
+  }
+
+  /** For a while: the line may be there before drafts would show anything. */
+  #trust(): void {
     this.#status = "cut";
     this.#after(GRACE_MS, () => this.#lose());
   }
@@ -111,9 +125,12 @@ export class LiveLink implements LiveReader {
       return true;
     }
     const { epoch, first, events } = frame;
-    if (this.#position?.epoch !== epoch || first > this.#position.next) return false;
-    const fresh = events.slice(this.#position.next - first);
-    this.#position = { epoch, next: this.#position.next + fresh.length };
+    if (!this.#position) return false;
+    // Under the next lease of the process, counting begins anew.
+    const next = epoch === this.#position.epoch ? this.#position.next : 0;
+    if (first > next) return false;
+    const fresh = events.slice(next - first);
+    this.#begin({ epoch, next: next + fresh.length });
     this.#queue.push(...fresh);
     return true;
   }
@@ -124,9 +141,11 @@ export class LiveLink implements LiveReader {
   }
 
   #isUp(): void {
+    if (this.#status === "up") return;
     this.#status = "up";
     this.#hasBeenUp = true;
     this.#cancelTimer?.();
+    this.#thread.up(this);
   }
 
   /** From now on the store is read, and drafts are shown: the link continues only from what is shown. */
@@ -135,7 +154,7 @@ export class LiveLink implements LiveReader {
     this.#status = "down";
     this.#position = undefined;
     this.#queue = [];
-    this.#thread.down();
+    this.#thread.down(this);
   }
 
   /** Begins again with what the driver shows then. */
@@ -174,8 +193,11 @@ export class LiveLink implements LiveReader {
     }
     if (this.#queue.length === 0) return;
     this.#isDrainQueued = true;
-    const drained = this.#thread.exclusively(() => this.#drain());
-    drained.catch((error: unknown) => this.#failed(error)).finally(() => (this.#isDrainQueued = false));
+    const drained = this.#thread.exclusively(() => {
+      this.#isDrainQueued = false;
+      return this.#drain();
+    });
+    drained.catch((error: unknown) => this.#failed(error));
   }
 
   #failed(error: unknown): void {
@@ -220,6 +242,8 @@ export class LiveLink implements LiveReader {
     }
     if (item.seq > this.#thread.state.seq + 1) await this.#thread.ingestUpTo(item.seq - 1);
     await this.#thread.ingest(together);
+    // The driver wakes for a command too, if it still drives.
+    if (!together.every(needsLease)) this.#thread.wake();
   }
 
   async #show({ seq, events }: LiveFrame & { kind: "shown" }): Promise<void> {

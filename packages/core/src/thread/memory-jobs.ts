@@ -46,11 +46,6 @@ export class MemoryJobs {
     return this.#running.size;
   }
 
-  /** Settles when none runs any more. */
-  async settled(): Promise<void> {
-    while (this.size > 0) await Promise.allSettled(this.#running.values());
-  }
-
   /** Starts what is due and not running. */
   start({ observe, reflect }: { observe: SeqRange | null; reflect: SeqRange | null }): void {
     if (observe) this.#start("observe", observe);

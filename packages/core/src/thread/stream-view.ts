@@ -26,6 +26,8 @@ export class StreamView {
   readonly #target: Target;
   /** The messages that have begun, the newest last. */
   #begun: string[] = [];
+  /** By index, how many characters of the current message are shown here that the driver will send again: a draft has shown them. */
+  #ahead = new Map<number, number>();
 
   constructor(target: Target) {
     this.#target = target;
@@ -35,9 +37,21 @@ export class StreamView {
     return this.#target.folds.parts;
   }
 
-  /** Emits a live event as the driver has emitted it. */
+  /** Emits a live event of the driver. What a draft has shown of it is left out. */
   emit(event: HarnessEvent): void {
-    if (event.type === "message_start") this.#begun = [...this.#begun, event.messageId].slice(-REMEMBERED);
+    if (event.type !== "message_update") return this.#pass(event);
+    const ahead = this.#ahead.get(event.index) ?? 0;
+    if (ahead === 0) return this.#pass(event);
+    this.#ahead.set(event.index, Math.max(0, ahead - event.delta.length));
+    const delta = event.delta.slice(ahead);
+    if (delta !== "") this.#pass({ ...event, delta } as HarnessEvent);
+  }
+
+  #pass(event: HarnessEvent): void {
+    if (event.type === "message_start") {
+      this.#begun = [...this.#begun, event.messageId].slice(-REMEMBERED);
+      this.#ahead.clear();
+    }
     this.#target.emit(event.type === "message_update" ? this.#update(event) : event);
   }
 
@@ -53,9 +67,14 @@ export class StreamView {
   /** Emits what is missing here of what the driver shows. `shown` builds it from nothing. */
   show(shown: readonly HarnessEvent[]): void {
     const { currentMessage: current } = this.#parts;
-    const isCurrent = (event: HarnessEvent) => event.type === "message_start" && event.messageId === current?.id;
-    if (current && !shown.some(isCurrent)) this.#discard(current);
-    for (const event of shown) for (const missing of this.#missingOf(event)) this.emit(missing);
+    const isCurrent = shown.some((event) => event.type === "message_start" && event.messageId === current?.id);
+    if (current && !isCurrent) this.#discard(current);
+    this.#ahead = isCurrent ? aheadOf(current!, shown) : new Map<number, number>();
+    this.#showMissing(shown);
+  }
+
+  #showMissing(shown: readonly HarnessEvent[]): void {
+    for (const event of shown) for (const missing of this.#missingOf(event)) this.#pass(missing);
   }
 
   #discard({ id: messageId, role }: Message): void {
@@ -111,9 +130,17 @@ export class StreamView {
         { type: "message_update", messageId, role, index, part: part.type, delta: part.text, ...stamp } as HarnessEvent,
       ];
     });
-    const events: HarnessEvent[] = [{ type: "message_start", messageId, role, ...stamp }, ...updates];
-    for (const event of events) for (const missing of this.#missingOf(event)) this.emit(missing);
+    this.#showMissing([{ type: "message_start", messageId, role, ...stamp }, ...updates]);
   }
+}
+
+/** By index, how many characters of the message are not in `shown`, which may have been on its way while a draft was shown. */
+function aheadOf({ content }: Message, shown: readonly HarnessEvent[]): Map<number, number> {
+  const lengths = new Map(
+    shown.flatMap((event) => (event.type === "message_update" ? [[event.index, event.delta.length] as const] : [])),
+  );
+  const ahead = content.map((part, index) => ("text" in part ? part.text.length - (lengths.get(index) ?? 0) : 0));
+  return new Map(Array.from(ahead.entries()).filter(([, length]) => length > 0));
 }
 
 /** What follows `known` in `shown`, if each may be only the end of the same text. */

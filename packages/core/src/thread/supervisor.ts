@@ -1,4 +1,5 @@
 import { CinchError, reasonOf } from "../errors.ts";
+import { newerError } from "../commands/refuse-foreign.ts";
 import { abortRequest } from "../commands/abort.ts";
 import { worksOnCancelledRun } from "../folds/runs.ts";
 import { firstDueAt, hasQueued, queuedCount } from "../folds/inbox.ts";
@@ -10,8 +11,8 @@ import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
-/** How often a process that does not drive checks whether the driver is still alive. */
-const WATCH_MS = 1_000;
+/** How long to wait before the store is asked again that could not be used now. */
+const RETRY_MS = 1_000;
 /** How long a process waits for another one that is to drive first. */
 const STAND_BACK_MS = 250;
 
@@ -40,7 +41,7 @@ export class Supervisor {
   #driver: Driver | undefined;
   #running: Promise<void> | undefined;
   #again: { force: boolean } | undefined;
-  #unwatch: (() => void) | undefined;
+  #cancelRetry: (() => void) | undefined;
   #reportedBlock: string | undefined;
   /** The epoch of a lease that this process holds and could not release. */
   #unreleased: number | undefined;
@@ -120,8 +121,10 @@ export class Supervisor {
    * Another process has appended these events. It drives its own input first. If it is gone, or can't drive, this process does, however
    * many inputs follow.
    */
-  followed(events: readonly { type: string }[]): void {
-    if (this.#ports.wakes) return;
+  followed(events: readonly { type: string; at: number }[]): void {
+    const { clock, counters, wakes } = this.#ports;
+    counters.follow.add(clock.now() - (events.at(-1)?.at ?? clock.now()));
+    if (wakes) return;
     const inputs = events.filter(isInput).length;
     if (inputs > 0 && inputs >= queuedCount(this.#thread.state.inbox)) this.#standBack();
   }
@@ -214,10 +217,13 @@ export class Supervisor {
     if (!this.#closed) await this.#drive(force);
   }
 
-  /** Reports once why this process can't drive the thread. */
-  #reportBlocked(): void {
+  get #block(): CinchError | null {
     const state = this.#stateNow;
-    const blocked = needsDriving(state) ? this.#ports.modes.whyBlocked(state) : null;
+    return needsDriving(state) || state.foreign ? this.#ports.modes.whyBlocked(state) : null;
+  }
+
+  /** Reports once why this process can't drive the thread. */
+  #reportBlocked(blocked = this.#block): void {
     const isNew = blocked && blocked.message !== this.#reportedBlock;
     this.#reportedBlock = blocked?.message;
     if (isNew) this.#thread.report("The thread can't be driven from here", blocked);
@@ -231,12 +237,16 @@ export class Supervisor {
       // A subagent is judged by the rules of the threads above it, which also record its end.
       for (let of = agent; of; of = above.at(-1)!.state.agent) above.push(await threads.acquire(of.owner));
       const states = above.map(({ state }) => state);
+      // A newer release may have written rules that this one does not know.
+      const newer = states.find(({ foreign }) => foreign !== null)?.foreign;
+      if (newer) return this.#reportBlocked(newerError(newer));
       // A crash may have come between the cancellation of a run and the abort of its child.
       if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       this.#isDrivenElsewhere = status === "held";
-      if (status === "held" || status === "mine") return this.#watch(force);
+      if (status === "mine") return this.#retryLater(force);
+      if (status === "held") return this.#watch(force);
       if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#stateNow, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, {
         epoch,
@@ -283,7 +293,8 @@ export class Supervisor {
       this.#isDrivenElsewhere = true;
       this.#thread.discardDraft();
     }
-    if (error instanceof LeaseLost || isPassing(error)) return this.#watch(force);
+    if (error instanceof LeaseLost) return this.#watch(force);
+    if (isPassing(error)) return this.#retryLater(force);
     if (this.#driver && this.#thread.state.turn) {
       try {
         return await giveUp(this.#driver, error);
@@ -296,12 +307,15 @@ export class Supervisor {
     this.#thread.failed(error);
   }
 
-  /** Checks later whether the driver is still alive. If it is not, this process continues the turn. */
   #watch(force: boolean): void {
+    if (!this.#closed && !this.#ports.wakes) this.#ports.watch.add(this, { force });
+  }
+
+  #retryLater(force: boolean): void {
     if (this.#closed || this.#ports.wakes) return;
-    this.#unwatch?.();
-    this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
-      this.#unwatch = undefined;
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#ports.clock.after(RETRY_MS, () => {
+      this.#cancelRetry = undefined;
       this.wake({ force });
     });
   }
@@ -327,8 +341,9 @@ export class Supervisor {
   async close(): Promise<void> {
     this.#closed = true;
     this.#ports.due.set(this, null);
+    this.#ports.watch.delete(this);
     this.#stopStandingBack();
-    this.#unwatch?.();
+    this.#cancelRetry?.();
     this.#driver?.close();
     await this.#running;
   }

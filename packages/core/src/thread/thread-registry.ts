@@ -9,6 +9,7 @@ import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { DriverPorts } from "../turn/driver.ts";
+import { DriverWatch } from "./driver-watch.ts";
 import { DueThreads } from "./due-threads.ts";
 import { unansweredIn } from "./unanswered.ts";
 
@@ -32,8 +33,13 @@ export class ThreadRegistry {
   readonly #seated = new WeakMap<Thread, Open>();
   #isDraining = false;
 
-  constructor(ports: Omit<DriverPorts, "threads" | "due">, modes: AgentModes, onRecover: "resume" | "pause") {
-    this.#ports = { ...ports, threads: this, due: new DueThreads(ports.clock) };
+  constructor(ports: Omit<DriverPorts, "threads" | "due" | "watch">, modes: AgentModes, onRecover: "resume" | "pause") {
+    this.#ports = {
+      ...ports,
+      threads: this,
+      due: new DueThreads(ports.clock),
+      watch: new DriverWatch(ports.clock),
+    };
     this.#modes = modes;
     this.#onRecover = onRecover;
   }
@@ -57,6 +63,13 @@ export class ThreadRegistry {
       // A deleted thread is kept only for callers that still wait for something of it.
       this.#forget(threadId, open);
     }
+  }
+
+  /** Must be called before a thread is driven: other processes find this one by the address that its leases have. */
+  async openLive(): Promise<void> {
+    const { live, store } = this.#ports;
+    const opened = await live?.open({ watch: (threadId, ...reader) => this.opened(threadId)?.feed.watch(...reader) });
+    if (opened?.address !== undefined) await store.announce?.({ address: opened.address });
   }
 
   opened(threadId: string): Thread | undefined {
@@ -143,6 +156,11 @@ export class ThreadRegistry {
     return { threads: this.#open.size, turns: driven.length };
   }
 
+  /** How many readers in other processes the threads have that this process drives. */
+  get liveReaders(): number {
+    return Array.from(this.#open.values()).reduce((sum, { opened }) => sum + (opened?.feed.readers ?? 0), 0);
+  }
+
   /** The calls that wait for a person in the threads that are open here, and how to answer them. */
   unanswered(): string[] {
     const open = Array.from(this.#open.values());
@@ -176,5 +194,6 @@ export class ThreadRegistry {
     const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
+    await this.#ports.live?.close();
   }
 }

@@ -1,3 +1,4 @@
+import { appendAlone } from "./append-alone.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { Children } from "./children.ts";
 import { DescendantEvents } from "./descendant-events.ts";
@@ -15,7 +16,7 @@ import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/stat
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
 import { loadFolds } from "./load-folds.ts";
-import { sleep, withTimeout } from "../ports/clock.ts";
+import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { asOutcome } from "./command-outcome.ts";
@@ -175,23 +176,8 @@ export class Thread implements Journal {
   }
 
   /** Appends a driver's event outside a turn, under a lease that is acquired and released for it. False if there was nothing to append. */
-  async appendAlone(decide: Decide): Promise<boolean> {
-    for (;;) {
-      if (this.isClosed) throw closedError();
-      const { epoch, status } = await this.ports.store.lease(this.id);
-      if (status === "free" || status === "dead") {
-        const releasing: Decide = (state) => {
-          const proposal = decide(state);
-          return proposal && { ...proposal, release: true };
-        };
-        const { kind } = await this.append(releasing, { take: epoch });
-        if (kind === "appended") this.supervisor.callForDriver();
-        if (kind !== "refused") return kind === "appended";
-      }
-      // The driver may be doing what makes this unnecessary, or what has to be stopped first.
-      if (!decide(this.state)?.events.length) return false;
-      await withTimeout(this.ports.clock, this.changed(), { ms: 20 });
-    }
+  appendAlone(decide: Decide): Promise<boolean> {
+    return appendAlone(this, decide);
   }
 
   changed(): Promise<void> {

@@ -22,6 +22,8 @@ export interface Proposal<Result = void> {
   /** Whether the driver's lease is released in the same append. */
   release?: boolean;
   result?: Result;
+  /** What a repetition of the command is answered with. It is recorded only if the command has an id. */
+  answer?: Json;
 }
 
 /** Must be pure: it is called again, with the newer state, if another process has appended first. */

@@ -4,7 +4,7 @@ import type { ScriptedModel } from "@cinch/testkit";
 import { harness } from "../support.ts";
 import { Engine } from "./engine.ts";
 
-type Options = Partial<HarnessConfig> & { model: ScriptedModel; tools?: ToolSet };
+type Options = Partial<HarnessConfig> & { model: ScriptedModel; tools?: ToolSet; storage?: MemoryStore };
 type Process = Harness & AsyncDisposable & { seen: HarnessEvent[]; store: MemoryStore };
 
 /** Several processes on the same data, with one engine. They are closed at the end of the test. */
@@ -26,15 +26,15 @@ export class Team implements AsyncDisposable {
   }
 
   async #process(options: Options): Promise<Process> {
-    const store = memoryStore(this.data);
-    const made = await harness({ storage: store, placement: this.engine.placement(), ...options });
+    const store = options.storage ?? memoryStore(this.data);
+    const made = await harness({ placement: this.engine.placement(), ...options, storage: store });
     const process = Object.assign(made, { store });
     this.#processes.push(process);
     return process;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#processes.map((process) => process.close({ drainMs: 0 })));
+    await Promise.all(this.#processes.map((process) => process.close({ drainMs: 0 }).catch(() => undefined)));
   }
 }
 

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { escapeIdentifier } from "pg";
 import { CinchError, checkKeys, type DriveOutcome, type Placement, type Store } from "@cinch/core";
-import { Database, pausing } from "../database.ts";
+import { Database, END_MS, pausing, poolOf, within } from "../database.ts";
 import { escapeText, unescapeText } from "../escaped-text.ts";
 import { withDefaultSchema, type PostgresOptions } from "../options.ts";
 import { accessTo } from "../store-access.ts";
-import { DirectPool } from "./direct-pool.ts";
 import { JobRunner } from "./job-runner.ts";
 
 export interface GraphileOptions {
@@ -171,15 +170,11 @@ const besides = (schema: string): string => schema.slice(0, MAX_SCHEMA_CHARS - S
 /** Creates or upgrades the tables of the library, and removes the jobs of workers that died while they fetched them. */
 async function migrate({ directUrl, schema }: Place): Promise<void> {
   const { Logger, makeWorkerUtils } = (await import(PACKAGE)) as typeof import("graphile-worker");
-  const direct = new DirectPool(directUrl, { max: 1 });
+  const pgPool = poolOf(directUrl, 1);
   try {
     for (let tries = 1; ; tries++) {
       try {
-        const utils = await makeWorkerUtils({
-          pgPool: direct.pool,
-          schema,
-          logger: new Logger(() => () => undefined),
-        });
+        const utils = await makeWorkerUtils({ pgPool, schema, logger: new Logger(() => () => undefined) });
         await utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS"] });
         return await utils.release();
       } catch (error) {
@@ -188,6 +183,6 @@ async function migrate({ directUrl, schema }: Place): Promise<void> {
       }
     }
   } finally {
-    await direct.end();
+    await within(END_MS, pgPool.end());
   }
 }

@@ -1,109 +1,60 @@
-import { EventEmitter } from "node:events";
-import type { TaskList, WorkerEvents, WorkerPool } from "graphile-worker";
-import { pausing, within } from "../database.ts";
-import { DirectPool } from "./direct-pool.ts";
+import type { TaskList, WorkerPool } from "graphile-worker";
+import type { Pool } from "pg";
+import { within } from "../database.ts";
+import { LastingConnection } from "./lasting-connection.ts";
 
 type Graphile = typeof import("graphile-worker");
 
-interface Connected {
-  pool: DirectPool;
-  workers: WorkerPool;
-}
-
-/** One connection receives notices, and all jobs share the other: a job takes a millisecond. */
-const CONNECTIONS = 2;
+const NEW_JOBS = "jobs:insert";
 /** For jobs whose notice was lost. */
 const POLL_MS = 2_000;
 /** A server that does not answer delays the end by no more. */
-const STOP_MS = 5_000;
+const STOP_MS = 1_000;
 
 /**
- * Fetches jobs by two direct connections. After an error it begins again with new ones: the library would wait up to a minute before it
- * listens again, and would go on with a connection on which the server has fallen silent.
+ * Fetches jobs by one direct connection. The library could listen itself, but would then wait up to a minute before it connects again, end the
+ * process when a connection is lost at the wrong moment, and stop when tables are migrated in another schema of the database.
  */
 export class JobRunner {
-  readonly #graphile: Graphile;
-  readonly #url: string;
-  readonly #schema: string;
-  readonly #tasks: TaskList;
-  #connected: Connected | undefined;
-  #restarting = Promise.resolve();
-  #failures = 0;
-  #isStopped = false;
+  readonly #connection: LastingConnection;
+  readonly #start: () => WorkerPool;
+  #workers: WorkerPool | undefined;
 
   constructor(graphile: Graphile, { url, schema, tasks }: { url: string; schema: string; tasks: TaskList }) {
-    this.#graphile = graphile;
-    this.#url = url;
-    this.#schema = schema;
-    this.#tasks = tasks;
+    this.#connection = new LastingConnection(url, { channel: NEW_JOBS, noticed: () => this.#workers?.nudge(1) });
+    const options = {
+      concurrency: 1,
+      pollInterval: POLL_MS,
+      schema,
+      // The direct URL may lead to a pooler all the same.
+      noPreparedStatements: true,
+      noHandleSignals: true,
+      logger: new graphile.Logger(() => () => undefined),
+    };
+    this.#start = () => graphile.runTaskList(options, tasks, asPool(this.#connection));
   }
 
   /** Settles when new jobs are fetched at once, or when the server can't be reached: then it goes on trying. */
   async start(): Promise<void> {
-    const events: WorkerEvents = new EventEmitter();
-    const pool = new DirectPool(this.#url, { max: CONNECTIONS });
-    const workers = this.#graphile.runTaskList(this.#options(events), this.#tasks, pool.pool);
-    const connected = { pool, workers };
-    this.#connected = connected;
-    const { promise: started, resolve } = Promise.withResolvers<void>();
-    const failed = () => {
-      resolve();
-      this.#failed(connected);
-    };
-    workers.promise.then(failed, failed);
-    events.on("pool:listen:notification", ignoreMigrations);
-    events.on("worker:getJob:error", failed);
-    events.on("pool:listen:error", failed);
-    events.on("worker:getJob:empty", () => (this.#failures = 0));
-    events.on("pool:listen:success", () => resolve());
-    await started;
+    await this.#connection.open();
+    this.#workers = this.#start();
   }
 
   /** Fetches no more jobs. Settles when the job that runs, if any, is done. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    const connected = this.#connected;
-    this.#connected = undefined;
-    await Promise.all([connected && end(connected), within(STOP_MS, this.#restarting)]);
-  }
-
-  #options(events: WorkerEvents): Parameters<Graphile["runTaskList"]>[0] {
-    return {
-      concurrency: 1,
-      pollInterval: POLL_MS,
-      schema: this.#schema,
-      // The direct URL may lead to a pooler all the same.
-      noPreparedStatements: true,
-      noHandleSignals: true,
-      logger: new this.#graphile.Logger(() => () => undefined),
-      events,
-      // Without a delay, however short, a job whose end can't be recorded is an unhandled rejection.
-      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-    };
-  }
-
-  #failed(connected: Connected): void {
-    if (this.#connected !== connected) return;
-    this.#connected = undefined;
-    this.#restarting = this.#restart(connected);
-  }
-
-  async #restart(failed: Connected): Promise<void> {
-    await Promise.all([end(failed), pausing(this.#failures++)]);
-    if (!this.#isStopped) await this.start();
+    const workers = this.#workers;
+    this.#workers = undefined;
+    if (!workers) return;
+    const stopped = Promise.resolve(workers.gracefulShutdown());
+    await within(STOP_MS, stopped);
+    await this.#connection.close();
+    await stopped;
   }
 }
 
-/**
- * When its tables are migrated, be it in another schema of the database, the library ends its workers and sets the exit code of the process.
- * Our jobs need no such care: one that is not fetched is a wake that was lost.
- */
-function ignoreMigrations({ message }: { message: { channel: string } }): void {
-  if (message.channel === "worker:migrate") message.channel = "";
-}
-
-async function end({ pool, workers }: Connected): Promise<void> {
-  const stopped = Promise.resolve(workers.gracefulShutdown()).catch(() => undefined);
-  await within(STOP_MS, stopped);
-  await pool.end();
+/** All that the library uses of a pool. Where it asks with a callback, it wants to listen, and gets no connection. */
+function asPool({ query }: LastingConnection): Pool {
+  const client = { query, release: () => undefined };
+  const connect = (callback?: unknown) => (callback ? undefined : Promise.resolve(client));
+  return { connect } as unknown as Pool;
 }

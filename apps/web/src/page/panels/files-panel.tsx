@@ -50,13 +50,8 @@ export function FilesPanel(): VNode | null {
               ))}
             </select>
           </label>
-          {diffs.map(({ path, status, diff, note }) => (
-            <details key={path} class="file-diff">
-              <summary>
-                {withVisibleSigns(path)} <small>{status}</small> {diff !== "" && <DiffCount diff={diff} />}
-              </summary>
-              {diff === "" ? <p>{note}</p> : <DiffView diff={diff} label={`Changes of ${path}`} />}
-            </details>
+          {diffs.map((file) => (
+            <ChangedFile key={file.path} file={file} />
           ))}
           <button type="button" class="quiet" onClick={() => setDiffs(null)}>
             Hide changes
@@ -64,6 +59,19 @@ export function FilesPanel(): VNode | null {
         </>
       )}
     </section>
+  );
+}
+
+/** Its lines are read and drawn when it is opened. */
+function ChangedFile({ file: { path, status, diff, note } }: { file: FileDiff }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="file-diff" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        {withVisibleSigns(path)} <small>{status}</small> {diff !== "" && <DiffCount diff={diff} />}
+      </summary>
+      {isOpen && (diff === "" ? <p>{note}</p> : <DiffView diff={diff} label={`Changes of ${path}`} />)}
+    </details>
   );
 }
 

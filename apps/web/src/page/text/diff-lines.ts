@@ -29,7 +29,18 @@ export function diffLines(diff: string): DiffLine[] {
   return lines;
 }
 
-export const countLines = (lines: readonly DiffLine[]) => ({
-  added: lines.filter(({ kind }) => kind === "added").length,
-  removed: lines.filter(({ kind }) => kind === "removed").length,
-});
+/** How many lines a diff adds and removes. It makes no list of them: a diff may be long, and closed. */
+export function countLines(diff: string): { added: number; removed: number } {
+  const count = { added: 0, removed: 0 };
+  let inHunk = false;
+  for (let at = 0; at < diff.length;) {
+    const sign = diff[at];
+    if (sign === "@") inHunk ||= HUNK.test(diff.slice(at, at + 80));
+    else if (inHunk && sign === "+") count.added++;
+    else if (inHunk && sign === "-") count.removed++;
+    const end = diff.indexOf("\n", at);
+    if (end === -1) break;
+    at = end + 1;
+  }
+  return count;
+}

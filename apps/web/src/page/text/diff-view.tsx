@@ -58,7 +58,7 @@ const Rows = ({ lines }: { lines: readonly DiffLine[] }): VNode => (
 
 /** How much a diff changes, in few characters. */
 export function DiffCount({ diff }: { diff: string }): VNode {
-  const { added, removed } = useMemo(() => countLines(diffLines(diff)), [diff]);
+  const { added, removed } = useMemo(() => countLines(diff), [diff]);
   return (
     <span class="diff-count">
       <span class="added">+{added}</span> <span class="removed">−{removed}</span>

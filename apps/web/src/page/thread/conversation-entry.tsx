@@ -1,22 +1,28 @@
-import type { HarnessMessage } from "@cinch/core";
+import type { ActiveTool, HarnessMessage } from "@cinch/core";
 import type { VNode } from "preact";
+import { memo } from "preact/compat";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { when } from "../ui/format.ts";
 import { contentText } from "./content-text.ts";
+import { MessageView } from "./message.tsx";
 
 interface Props {
   message: HarnessMessage;
+  active: Readonly<Record<string, ActiveTool>>;
+  isOver: boolean;
   onRewind: (message: HarnessMessage) => void;
-  children: VNode;
 }
 
-/** A message with what can be done with it. The actions stand in the space below it, so that nothing moves when they appear. */
-export function ConversationEntry({ message, onRewind, children }: Props): VNode {
+/**
+ * A message with what can be done with it. The actions stand in the space below it, so that nothing moves when they appear. While an answer
+ * streams, the messages before it are not drawn again.
+ */
+export const ConversationEntry = memo(({ message, active, isOver, onRewind }: Props): VNode => {
   const { role, at, content } = message;
   const text = contentText(content);
   return (
     <div class={`entry ${role}`}>
-      {children}
+      <MessageView message={message} active={active} isOver={isOver} />
       {role !== "note" && text !== "" && (
         <div class="actions">
           <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
@@ -37,4 +43,4 @@ export function ConversationEntry({ message, onRewind, children }: Props): VNode
       )}
     </div>
   );
-}
+});

@@ -78,13 +78,13 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
           </button>
         )}
         {all.map((message, at) => (
-          <ConversationEntry key={message.id + message.seq} message={message} onRewind={onRewind}>
-            <MessageView
-              message={message}
-              active={at === all.length - 1 || hasActive(message, activeTools) ? activeTools : NO_CALLS}
-              isOver={status === "idle" || at < all.length - 1}
-            />
-          </ConversationEntry>
+          <ConversationEntry
+            key={message.id + message.seq}
+            message={message}
+            active={at === all.length - 1 || hasActive(message, activeTools) ? activeTools : NO_CALLS}
+            isOver={status === "idle" || at < all.length - 1}
+            onRewind={onRewind}
+          />
         ))}
         {currentMessage && (
           <div class={`entry ${currentMessage.role}`}>

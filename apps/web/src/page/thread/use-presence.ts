@@ -1,15 +1,13 @@
 import type { RemoteSession } from "@cinch/client";
-import type { HarnessEvent } from "@cinch/core";
 import { useEffect, useState } from "preact/hooks";
 
 /** The people at the thread, as the server says. */
 export function usePresence(seat: RemoteSession): readonly string[] {
-  const [people, setPeople] = useState<readonly string[]>([]);
+  const [people, setPeople] = useState(seat.people);
   useEffect(() => {
-    setPeople([]);
-    return seat.subscribe((event: HarnessEvent | { type: "presence"; people: readonly string[] }) => {
-      if (event.type === "presence") setPeople((event as { people: readonly string[] }).people);
-    });
+    const read = () => setPeople(seat.people);
+    read();
+    return seat.subscribe(read);
   }, [seat]);
   return people;
 }

@@ -13,18 +13,21 @@ interface Props {
   onDelete: (thread: ThreadRecord) => void;
 }
 
+const NO_THREADS: readonly ThreadRecord[] = [];
+
 /** The threads of the user: what runs, what waits, and what was said, by search. */
 export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
   const { client, open, addressOf, guide } = usePage();
   const run = useCommand();
   const [query, setQuery] = useState("");
   const sought = useSettled(query.trim());
-  const all = useThreads(client) ?? [];
+  const loaded = useThreads(client);
+  const all = loaded ?? NO_THREADS;
   const found = useFound(client, sought, all);
   const threads = found ?? all;
   const pending = usePending(client) ?? [];
   const waiting = new Set(pending.map(({ rootThreadId }) => rootThreadId));
-  const shown = threads.filter(({ id, parentId }) => parentId === null && !hidden.has(id));
+  const shown = threads.filter(({ id }) => !hidden.has(id));
   return (
     <nav class="threads" aria-label="Threads">
       <div class="threads-top">
@@ -70,7 +73,7 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
           </li>
         ))}
       </ul>
-      {shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
+      {loaded && shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
     </nav>
   );
 }

@@ -15,10 +15,7 @@ export interface PaletteCommand {
 export function Palette({ commands, onClose }: { commands: readonly PaletteCommand[]; onClose: () => void }): VNode {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
-  const found = useMemo(
-    () => commands.filter(({ name, isFoundOnly }) => (query !== "" || !isFoundOnly) && matches(name, query)),
-    [commands, query],
-  );
+  const found = useMemo(() => foundIn(commands, query), [commands, query]);
   const chosen = Math.min(at, found.length - 1);
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }), [chosen, found]);
@@ -74,6 +71,13 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
       {found.length === 0 && <p class="nothing">No command has these letters.</p>}
     </Modal>
   );
+}
+
+/** Names that have the query as it is come before those that only have its letters. */
+function foundIn(commands: readonly PaletteCommand[], query: string): PaletteCommand[] {
+  const found = commands.filter(({ name, isFoundOnly }) => (query !== "" || !isFoundOnly) && matches(name, query));
+  const has = ({ name }: PaletteCommand) => name.toLowerCase().includes(query.toLowerCase());
+  return [...found.filter(has), ...found.filter((command) => !has(command))];
 }
 
 /** Whether the letters of the query stand in the name, in this order. */
