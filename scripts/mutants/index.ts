@@ -13,9 +13,11 @@ import { live } from "./live.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
+import { page } from "./page.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { placements } from "./placements.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
 import { newerReleases, scheduled } from "./scheduled.ts";
@@ -42,6 +44,7 @@ export const mutants: readonly Mutant[] = [
   ...search,
   ...folded,
   ...permissions,
+  ...placements,
   ...profiles,
   ...turns,
   ...subagents,
@@ -67,6 +70,7 @@ export const mutants: readonly Mutant[] = [
   ...terminalThread,
   ...terminal,
   ...setup,
+  ...page,
   ...panels,
   ...commandLine,
   ...terminalApp,

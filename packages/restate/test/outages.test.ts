@@ -99,6 +99,25 @@ describe("when Restate fails", { concurrency: true }, () => {
     silent.close();
   });
 
+  test("closing idle connections, it loses no wake", async () => {
+    const answered = new WeakSet<object>();
+    let taken = 0;
+    const hasty = createHttpServer((request, response) => {
+      // As if the end of the connection had been on its way when the request came.
+      if (answered.has(request.socket)) return void request.socket.destroy();
+      answered.add(request.socket);
+      taken += 1;
+      response.writeHead(202).end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(hasty, "listening");
+    const ingress = `http://127.0.0.1:${(hasty.address() as AddressInfo).port}`;
+    await using engine = await TestEngine.make({ ingress, admin: undefined });
+    const front = engine.placement();
+    for (let nth = 0; nth < 5; nth++) await front.wake("t");
+    assert.equal(taken, 5);
+    hasty.close();
+  });
+
   test("of another version, it is asked again and again, and its wakes are rejected", async () => {
     let asked = 0;
     const strange = createHttpServer((request, response) => {

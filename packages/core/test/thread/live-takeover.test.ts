@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStore } from "@cinch/core";
+import { memoryStore, type HarnessEvent } from "@cinch/core";
 import { call, hang, say, script } from "@cinch/testkit";
-import { harness, onlyHere } from "../support.ts";
+import { asking, harness, onlyHere } from "../support.ts";
 import { idle, liveText, pair } from "./live-pair.ts";
 import { until } from "./reconnect-talk.ts";
 
 const two = onlyHere("the second harness is in this process");
+const seqs = (events: readonly HarnessEvent[]) => events.flatMap((event) => ("v" in event ? [event.seq] : []));
 const WORDS = Array.from({ length: 100 }, (_, at) => `word${at} `).join("");
 
 test("a watcher follows the next driver when the first one leaves the turn to it", two, async () => {
@@ -66,3 +67,44 @@ test(
     }
   },
 );
+
+test("a thread that a third process deletes in mid-answer is gone at the watcher too", two, async () => {
+  await using both = await pair([hang("Hm")]);
+  const { driver, watcher, stores, id } = both;
+  driver.sendMessage({ content: "Go." }).catch(() => undefined);
+  await until(() => liveText(watcher.seen) === "Hm");
+  const third = memoryStore(stores.data);
+  await third.open();
+  await third.deleteThread(id);
+  await until(() => [driver, watcher].every((one) => one.seen.some(({ type }) => type === "thread_deleted")));
+});
+
+test("a rewind at the driver reaches the watcher over the link, with one resync", two, async () => {
+  await using both = await pair([say("One."), say("Two.", { delayMs: 5 }), say("Three.", { delayMs: 5 })]);
+  const { driver, watcher } = both;
+  await driver.sendMessage({ content: "First." });
+  const { seq } = driver.getDisplayState();
+  await driver.sendMessage({ content: "Second." });
+  await idle(watcher, driver.getDisplayState().seq);
+  const resyncs = watcher.seen.filter(({ type }) => type === "resync").length;
+  await driver.rewind({ toSeq: seq });
+  await driver.sendMessage({ content: "Third." });
+  await idle(watcher, driver.getDisplayState().seq);
+  assert.equal(watcher.seen.filter(({ type }) => type === "resync").length, resyncs + 1);
+  assert.deepEqual(watcher.getDisplayState(), driver.getDisplayState());
+});
+
+test("a question is answered by the watcher, and it sees what the driver does with the answer", two, async () => {
+  await using both = await pair([call("ask", { question: "Which?" }), say(WORDS, { size: 5, delayMs: 1 })], {
+    tools: { ask: asking },
+  });
+  const { driver, watcher } = both;
+  const turn = driver.sendMessage({ content: "Go." });
+  await until(() => watcher.getDisplayState().status === "waiting");
+  await watcher.respondToToolSuspension({ resumeData: "this one" });
+  assert.equal((await turn).reason, "complete");
+  await idle(watcher, driver.getDisplayState().seq);
+  assert.equal(liveText(watcher.seen), WORDS);
+  assert.deepEqual(seqs(watcher.seen), seqs(driver.seen));
+  assert.deepEqual(watcher.getDisplayState(), driver.getDisplayState());
+});
