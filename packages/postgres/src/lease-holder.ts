@@ -83,7 +83,8 @@ export class LeaseHolder {
     if (holder === null) return { epoch, status: "free" };
     if (holder === this.no) return { epoch, status: "mine" };
     if (beat === null) return { epoch, status: "dead" };
-    this.watch([holder]);
+    // What follows its thread watches it anyway, and more closely when something is wrong.
+    if (!this.#followed.has(holder)) this.watch([holder]);
     const watch = this.#watches.get(holder);
     const isDead = watch?.beat === beat && watch.isDead(performance.now());
     if (isDead) return { epoch, status: "dead" };

@@ -27,6 +27,8 @@ export class Pooler implements AsyncDisposable {
     this.#folder = folder;
     const user = process.getuid?.() === 0 ? ["-u", "postgres"] : [];
     this.#process = spawn("pgbouncer", [...user, join(folder, "pgbouncer.ini")], { env: { PATH }, stdio: "ignore" });
+    // A test that has failed may not dispose of it.
+    process.once("exit", () => this.#process.kill("SIGKILL"));
   }
 
   static async to(server: string): Promise<Pooler> {

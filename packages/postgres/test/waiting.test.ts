@@ -51,9 +51,14 @@ describe("threads that are driven elsewhere", { concurrency: 4, timeout: 120_000
     await pause(3_000);
     const before = proxy.answers;
     const since = performance.now();
-    await pause(5_000);
+    let asked = 0;
+    // A process may ask for a lease now and then, in case that it was not called back.
+    for (; asked < 5; asked++) {
+      await pause(1_000);
+      assert.equal((await store.lease("t7")).status, "held");
+    }
     const seconds = (performance.now() - since) / 1_000;
-    const queries = proxy.answers - before;
+    const queries = proxy.answers - before - asked;
     assert.ok(queries <= seconds + 2, `${queries} queries in ${seconds} s`);
     assert.deepEqual([...calls], []);
     await child.kill();
