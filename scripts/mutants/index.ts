@@ -20,7 +20,7 @@ import { permissions } from "./permissions.ts";
 import { placements } from "./placements.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
-import { newerReleases, scheduled } from "./scheduled.ts";
+import { attempts, newerReleases, recovery, scheduled } from "./scheduled.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
@@ -59,6 +59,8 @@ export const mutants: readonly Mutant[] = [
   ...conversation,
   ...scheduled,
   ...newerReleases,
+  ...recovery,
+  ...attempts,
   ...memory,
   ...skills,
   ...values,

@@ -50,6 +50,13 @@ export const page: Mutant[] = [
       tests: [test("approving")],
     },
     {
+      attacks: "page: a double click answers the next question, too",
+      file: "asked/asked.tsx",
+      find: "    if (!isFresh) return;\n",
+      replace: "    if (event.type !== '') return;\n",
+      tests: [test("approving")],
+    },
+    {
       attacks: "page: a result that was cut is shown as if it were whole",
       file: "thread/tool-call.tsx",
       find: "const cut = isCut(call) || isCut(outcome?.result);",
@@ -95,8 +102,8 @@ export const page: Mutant[] = [
   {
     attacks: "page: below a mounted name the server itself answers",
     file: "packages/server/src/create-server.ts",
-    find: "const answer = mount ? mount(request) : handler.handle(request);",
-    replace: "const answer = handler.handle(request);",
+    find: "const answer = mount ? mount(request) : handler.handle(request, address);",
+    replace: "const answer = handler.handle(request, address);",
     tests: ["packages/server/test/mounting.test.ts"],
   },
 ];

@@ -124,8 +124,8 @@ export const newerReleases = inPackage("packages/core", [
   {
     attacks: "newer release: what it said about the work that is left is overwritten",
     file: "thread/append-queue.ts",
-    find: "const left = after.foreign\n",
-    replace: "const left = after.foreign && false\n",
+    find: "const left = after.foreign ?",
+    replace: "const left = after.foreign && false ?",
     tests: ["thread/newer-release"],
   },
   {
@@ -143,3 +143,57 @@ export const newerReleases = inPackage("packages/core", [
     tests: ["thread/newer-release"],
   },
 ]);
+
+/** `recover: "all"`. */
+export const recovery = inPackage("packages/core", [
+  {
+    attacks: "recovery: a process that runs does not continue what another one leaves",
+    file: "workers/recovery.ts",
+    find: "if (!this.#isClosed) this.#driven.set(",
+    replace: "if (false) this.#driven.set(",
+    tests: ["workers/recovery"],
+  },
+  {
+    attacks: "recovery: every process continues all threads",
+    file: "harness.ts",
+    find: 'if (recover === "all" && !placement)',
+    replace: "if (!placement)",
+    tests: ["workers/recovery"],
+  },
+  {
+    attacks: "recovery: a thread that can't be driven here is opened all the time",
+    file: "thread/thread-registry.ts",
+    find: 'status === "held" ? "done" : "busy"',
+    replace: 'status === "held" ? "done" : "done"',
+    tests: ["workers/recovery"],
+  },
+]);
+
+/** Tokens that are tried, and clocks that are set back. */
+export const attempts = [
+  ...inPackage("packages/server", [
+    {
+      attacks: "tokens: an address may try as many as it likes",
+      file: "access/failed-tokens.ts",
+      find: "if (this.#leftFor(address, now) >= 1) return;",
+      replace: "return;",
+      tests: ["access/failed-tokens"],
+    },
+    {
+      attacks: "tokens: one who tries tokens locks out the others at the address",
+      file: "access/failed-tokens.ts",
+      find: " || this.#right.has(tokenHash(token))",
+      replace: "",
+      tests: ["access/failed-tokens"],
+    },
+  ]),
+  ...inPackage("apps/cli", [
+    {
+      attacks: "panels: a clock that is set back keeps the keys from a panel",
+      file: "app/steady-time.ts",
+      find: "if (now + this.#added < this.#last) this.#added = this.#last - now;",
+      replace: "",
+      tests: ["app/asked-panels"],
+    },
+  ]),
+];

@@ -136,13 +136,6 @@ export const seats = inPackage("packages/core", [
     tests: ["queries/settled"],
   },
   {
-    attacks: "display: a thread is idle while it is compacted",
-    file: "folds/display.ts",
-    find: 'if (compacting) return "running";',
-    replace: "",
-    tests: ["packages/memory/test/interrupted-compaction.test.ts"],
-  },
-  {
     attacks: "display: a subagent that is parked parks the thread above it, in another process",
     file: "folds/display.ts",
     find: "...flags, turn: turnOf(display)",
@@ -194,8 +187,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "settled: it outlives the harness",
     file: "queries/settled.ts",
-    find: "thread.results.during(atRest(thread))",
-    replace: "atRest(thread)",
+    find: "thread.results.during(atRest(thread, signal))",
+    replace: "atRest(thread, signal)",
     tests: ["queries/settled"],
   },
   {

@@ -141,7 +141,7 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   readonly resume: Session["resume"] = () => this.#seat.command("resume");
   readonly retry: Session["retry"] = () => this.#long("retry");
   readonly compact: Session["compact"] = (options) => this.#long("compact", options);
-  readonly settled: Session["settled"] = () => this.#seat.long("settled", {});
+  readonly settled: Session["settled"] = ({ signal } = {}) => this.#seat.long("settled", { signal });
   readonly resultOf: Session["resultOf"] = ({ signal, ...query }) => this.#seat.long("resultOf", { query, signal });
   readonly explainContext: Session["explainContext"] = () => this.#seat.query("explainContext");
 

@@ -27,6 +27,7 @@ import type { DriveOutcome } from "./ports/placement.ts";
 import { ClusterLease } from "./workers/cluster-lease.ts";
 import { Counters } from "./workers/counters.ts";
 import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
+import { Recovery } from "./workers/recovery.ts";
 import { ProcessRole } from "./workers/process-role.ts";
 
 /** How long `close` waits for steps and calls that run. */
@@ -60,9 +61,10 @@ export class Harness<Values = StateValues> {
   readonly #workspace: Workspace | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
-  readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
+  readonly #config: { clock: Clock; ids: Ids; resourceId: string };
   /** Without a placement there are no roles: each process drives the threads that it has open. */
   readonly #role: ProcessRole | undefined;
+  readonly #recovery: Recovery | undefined;
   readonly #counters = new Counters();
   #ready: Promise<void> | undefined;
   #cancelPrintAtExit: (() => void) | undefined;
@@ -99,7 +101,7 @@ export class Harness<Values = StateValues> {
     this.#agentModes = new AgentModes(this.#modes);
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
-    this.#config = { clock, ids, recover, resourceId };
+    this.#config = { clock, ids, resourceId };
     const store = (this.#store = valid.storage ?? memoryStore());
     this.#workspace = valid.workspace;
     const { workspace, memory, live, placement, context: sources = [] } = valid;
@@ -114,12 +116,14 @@ export class Harness<Values = StateValues> {
       this.#agentModes,
       onRecover,
     );
+    // Workers look for threads without a driver all the time.
+    if (recover === "all" && !placement) this.#recovery = new Recovery({ store, clock, threads: this.#registry });
     this.#session = this.#newSession({});
     const leaseOf = (id: string) => new ClusterLease({ store, clock }, `heartbeat:${valid.id}:${id}`);
     this.#heartbeats = new Heartbeats({ clock, leaseOf, report }, valid.heartbeats);
   }
 
-  /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads. */
+  /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads, from now on. */
   async init(): Promise<void> {
     if (this.#closing.signal.aborted) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
@@ -135,8 +139,7 @@ export class Harness<Values = StateValues> {
     await this.#role?.open();
     await this.#registry.openLive();
     await this.#openWorkspace();
-    // Workers look for such threads all the time.
-    if (this.#config.recover === "all" && !this.#role) await this.#recoverAll();
+    await this.#recovery?.start();
     await this.#role?.start(this.#registry);
     this.#heartbeats.start();
     this.#cancelPrintAtExit = printAtExit(() => this.#registry.unanswered());
@@ -163,12 +166,6 @@ export class Harness<Values = StateValues> {
       announce({ type: "workspace_error", message: reasonOf(error) });
       throw error;
     }
-  }
-
-  async #recoverAll(): Promise<void> {
-    const active = await this.#store.threads({ active: true });
-    // A thread that can't be opened must not affect the others. A session that opens it gets the error.
-    await Promise.allSettled(active.map(({ id }) => this.#registry.visit(id, async () => undefined)));
   }
 
   /** Starts the heartbeat, at once or with `init`. Replaces the one with the same id, and settles when that one has ended. */
@@ -240,7 +237,7 @@ export class Harness<Values = StateValues> {
    */
   async drain(options: { drainMs?: number } = {}): Promise<void> {
     const { drainMs = LONG_DRAIN_MS } = optionsOf("drain", options);
-    const drained = this.#role?.drain();
+    const drained = Promise.all([this.#role?.drain(), this.#recovery?.close()]);
     await this.#registry.drain(drainMs);
     await drained;
   }
@@ -256,7 +253,7 @@ export class Harness<Values = StateValues> {
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
-    const drained = this.#role?.drain();
+    const drained = Promise.all([this.#role?.drain(), this.#recovery?.close()]);
     await this.#registry.close({ drainMs });
     await drained;
     await this.#role?.close();
@@ -310,7 +307,7 @@ export class Harness<Values = StateValues> {
   readonly abort: Session["abort"] = (options) => this.#session.abort(options);
   readonly resume: Session["resume"] = () => this.#session.resume();
   readonly retry: Session["retry"] = () => this.#session.retry();
-  readonly settled: Session["settled"] = () => this.#session.settled();
+  readonly settled: Session["settled"] = (options) => this.#session.settled(options);
   readonly explainContext: Session["explainContext"] = () => this.#session.explainContext();
   readonly compact: Session["compact"] = (options) => this.#session.compact(options);
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>

@@ -166,8 +166,8 @@ export class Session<Values = StateValues> {
   }
 
   /** Settles when nothing more happens in the current thread without a person. */
-  async settled(): Promise<Settled> {
-    return (await this.#commands.query(async (thread) => ({ rest: settled(thread) }))).rest;
+  async settled(options: { signal?: AbortSignal } = {}): Promise<Settled> {
+    return (await this.#commands.query(async (thread) => ({ rest: settled(thread, options) }))).rest;
   }
 
   /**

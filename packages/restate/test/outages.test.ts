@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import type { DriveOutcome } from "@cinch/core";
 import { CountedDrive, TestEngine } from "./engine.ts";
 import { endRestate, startRestate, type RestateServer } from "./server.ts";
-import { until } from "./until.ts";
+import { until } from "../../postgres/test/until.ts";
 
 /** A Restate of its own, which the test may kill, start and wipe. */
 class MortalRestate implements AsyncDisposable {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
+import { FailedTokens } from "./access/failed-tokens.ts";
 import { checkHost, checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
@@ -37,6 +38,7 @@ interface Match {
 export class RequestHandler {
   readonly #ports: HandlerPorts;
   readonly #answers = new IdempotentAnswers();
+  readonly #failedTokens = new FailedTokens();
   readonly #router = new PatternRouter<Route>();
 
   constructor(ports: HandlerPorts) {
@@ -49,9 +51,10 @@ export class RequestHandler {
     return new RequestRecord({ log, metrics: parts.metrics }, method);
   }
 
-  async handle(request: Request): Promise<Response> {
+  /** `address`: of the connection, where it is known. */
+  async handle(request: Request, address?: string): Promise<Response> {
     const record = this.newRecord(request.method);
-    const response = await this.#answer(request, record).catch((error: unknown) => record.failed(error));
+    const response = await this.#answer(request, { record, address }).catch((error: unknown) => record.failed(error));
     const headers = new Headers(response.headers);
     headers.set("cinch-protocol", String(PROTOCOL));
     headers.set("x-request-id", record.id);
@@ -63,7 +66,10 @@ export class RequestHandler {
     return new Response(body, { status: response.status, headers });
   }
 
-  async #answer(request: Request, record: RequestRecord): Promise<Response> {
+  async #answer(
+    request: Request,
+    { record, address }: { record: RequestRecord; address: string | undefined },
+  ): Promise<Response> {
     const { parts, sites, page } = this.#ports;
     checkHost(request, sites);
     // A link on any site may lead to the page: it holds nothing, and no site can look into it.
@@ -75,7 +81,7 @@ export class RequestHandler {
     const match = this.#match(request.method, path);
     if (match) record.matched(match.route);
     const isOpen = match?.route.may === null;
-    const who: Who = isOpen ? { may: [] } : await this.#caller(request);
+    const who: Who = isOpen ? { may: [] } : await this.#caller(request, address);
     record.calledBy(who);
     if (!match) throw this.#unmatched(path);
     const { route } = match;
@@ -107,9 +113,14 @@ export class RequestHandler {
     return route.waits ? waited(allowed, wait as number | undefined) : allowed;
   }
 
-  async #caller(request: Request): Promise<Who> {
+  async #caller(request: Request, address: string | undefined): Promise<Who> {
+    this.#failedTokens.check(request, address);
     const who = await this.#ports.authenticate(request);
-    if (who) return who;
+    if (who) {
+      this.#failedTokens.succeeded(request);
+      return who;
+    }
+    this.#failedTokens.failed(request, address);
     throw unauthenticated();
   }
 

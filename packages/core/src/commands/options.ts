@@ -96,6 +96,7 @@ const SCHEMAS = {
   deleteThread: () => z.strictObject({ threadId: id }),
   cloneThread: () => z.strictObject({ id: chosenThreadId, sourceThreadId: z.optional(id), atSeq: seq, title: text }),
   listThreads: () => z.strictObject({ resourceId: text, query: text, limit: count, before: text, parentId: text }),
+  settled: () => z.strictObject({ signal: z.optional(Signal) }),
   resultOf: () => z.strictObject({ inputId: id, signal: z.optional(Signal) }),
   listEvents: () => z.strictObject({ after: seq, limit: count }),
   readBlob: () => z.strictObject({ hash: id }),

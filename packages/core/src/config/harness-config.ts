@@ -72,7 +72,7 @@ export interface HarnessConfig<Values = StateValues> {
   resolveModel?: ResolveModel;
   /** What happens to an interrupted turn when its thread is opened: it continues, or is parked until `resume()`. */
   onRecover?: "resume" | "pause";
-  /** Whether `init` also continues interrupted turns in threads that are not open. */
+  /** Whether this process also continues turns of threads that it has not open: those that dead processes have left, from `init` on. */
   recover?: "opened" | "all";
   /** Brings threads to the processes that drive them. Default: every process drives the threads that it has open. */
   placement?: Placement;

@@ -3,6 +3,7 @@ import type { FileJournal } from "../events/files.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Inherited } from "../folds/folds.ts";
 import { withTimeout } from "../ports/clock.ts";
+import { progressAt } from "../folds/progress.ts";
 import { trieRecord } from "../folds/trie.ts";
 import type { DriveOutcome } from "../ports/placement.ts";
 import { Thread } from "./thread.ts";
@@ -167,12 +168,16 @@ export class ThreadRegistry {
     return open.flatMap(({ opened }) => (opened && waitsForPerson(opened.state) ? unansweredIn(opened.display) : []));
   }
 
-  /** Opens the thread, and drives it until it rests. */
+  /** Opens the thread, and drives it until it rests. `busy`: it needs a driver, and this process can't be it. */
   async drive(threadId: string): Promise<DriveOutcome> {
-    if (!(await this.#ports.store.thread(threadId))) return "done";
+    const { store, clock } = this.#ports;
+    if (!(await store.thread(threadId))) return "done";
     return this.visit(threadId, async (thread) => {
       while (thread.supervisor.running) await thread.supervisor.running;
-      return this.#isDraining && needsDriving(thread.state) ? "handed_over" : "done";
+      const state = progressAt(thread.state, clock.now());
+      if (!needsDriving(state) && !state.foreign) return "done";
+      if (this.#isDraining) return "handed_over";
+      return (await store.lease(threadId)).status === "held" ? "done" : "busy";
     });
   }
 

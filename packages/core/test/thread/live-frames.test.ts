@@ -155,3 +155,23 @@ test("a message that the driver has discarded meanwhile is discarded here too", 
   await until(() => watcher.getDisplayState().currentMessage === null);
   assert.equal(watcher.seen.filter(({ type }) => type === "message_discarded").length, 1);
 });
+
+test("a link whose events can't be folded is tried again ever more rarely", two, async () => {
+  await using it = await byHand(hang("Hm"));
+  const { data, id, driver, readers } = it;
+  const { seq } = driver.getDisplayState();
+  const json = JSON.stringify({ type: "thread_renamed", v: 1, at: 1, title: 7 });
+  data.threads.get(id)!.journal.push({ seq: seq + 1, json });
+  let answered = 0;
+  const answer = () => {
+    for (; answered < readers.length; answered++)
+      readers[answered]!.read({ kind: "shown", epoch: 1, next: 0, seq: seq + 1, events: [] });
+  };
+  const end = Date.now() + 1_500;
+  await until(() => {
+    answer();
+    return Date.now() > end;
+  });
+  assert.ok(readers.length >= 3, "it is tried again");
+  assert.ok(readers.length < 10, `${readers.length} times`);
+});

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { EffectLine } from "../team/member-harness.ts";
 import type { MemberProcess } from "../team/member-process.ts";
 import { Team } from "../team/team.ts";
-import { until } from "../until.ts";
+import { until } from "../../../postgres/test/until.ts";
 
 const TIMES = 20;
 

@@ -19,11 +19,14 @@ process.once("SIGTERM", () => {
     () => process.exit(1),
   );
 });
+// The test has ended, in whatever way.
+process.once("disconnect", () => process.exit(1));
 await persist(() => harness.init());
 process.send?.("ready");
 if (role === "front") {
   await Promise.all(threads.map((threadId) => talk(threadId)));
   await harness.close();
+  process.exit(0);
 }
 
 async function talk(threadId: string): Promise<void> {

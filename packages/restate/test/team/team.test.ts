@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { injectFaults } from "./team/faults.ts";
-import { Team } from "./team/team.ts";
+import { injectFaults } from "./faults.ts";
+import { Team } from "./team.ts";
 
 test(
   "three workers whose processes are killed and stopped for 30 s break no promise",
