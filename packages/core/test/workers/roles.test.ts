@@ -261,3 +261,36 @@ test("a placement that can't be opened fails init with the reason, and the next 
   await h.init();
   await h.close();
 });
+
+test("a scheduled message of a thread that no process has open is taken by a worker within a second of its time", async () => {
+  await using team = new Team();
+  await team.worker({ model: script(say("Good morning.")) });
+  const front = await team.front({ model: unused() });
+  const { id } = await front.createThread();
+  const at = Date.now() + 700;
+  await front.followUp({ content: "Wake me", at });
+  await front.createThread();
+  const taken = async () => (await front.store.read(id)).find(({ type }) => type === "input_taken")?.at;
+  await eventually(async () => (await taken()) !== undefined);
+  const late = (await taken())! - at;
+  assert.ok(late >= 0 && late < 2_000, `${late} ms after its time`);
+  await eventually(async () => (await front.store.load()).awake === 0);
+});
+
+test("a rewind at a front ends the turn that a worker drives, and the next message begins after the cut", async () => {
+  await using team = new Team();
+  const model = script(say("one"), inTurn(hang("…"), say("again")));
+  await team.worker({ model });
+  const front = await team.front({ model: unused() });
+  await front.sendMessage({ content: "first" });
+  const { seq: toSeq } = (await front.listEvents({ limit: 1_000 })).at(-1)!;
+  const turn = front.sendMessage({ content: "second" });
+  await eventually(() => model.requests.length === 2);
+  await front.rewind({ toSeq });
+  assert.equal((await turn).reason, "aborted");
+  assert.equal((await front.sendMessage({ content: "third" })).reason, "complete");
+  assert.deepEqual(
+    front.getDisplayState().messages.map(({ content }) => content.map((part) => ("text" in part ? part.text : ""))),
+    [["first"], ["one"], ["third"], ["again"]],
+  );
+});
