@@ -24,6 +24,8 @@ const ORDER = [
   "hono",
   "approve-afar",
   "use-chat",
+  "ag-ui",
+  "workers",
 ];
 
 interface Example {

@@ -1,34 +1,13 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import process from "node:process";
 import { browserTests } from "../packages/testkit/test/browser.ts";
+import { servedExample } from "./served-example.ts";
 
 const inBrowser = browserTests();
-
-/** The example, until it is disposed. */
-async function serving() {
-  const main = join(import.meta.dirname, "../examples/use-chat/main.ts");
-  const child = spawn(process.execPath, ["-C", "@cinch/source", main, "--serve"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let printed = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
-  while (!/Open (\S+)/.test(printed)) await once(child.stdout, "data");
-  return {
-    url: /Open (\S+)/.exec(printed)![1]!,
-    [Symbol.asyncDispose]: async () => {
-      child.kill();
-      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-    },
-  };
-}
 
 inBrowser(
   "the page of the example use-chat talks, approves in a tab, and shows it again after a reload",
   async (context) => {
-    await using at = await serving();
+    await using at = await servedExample("use-chat");
     const page = await context.newPage();
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));

@@ -124,8 +124,8 @@ export const newerReleases = inPackage("packages/core", [
   {
     attacks: "newer release: what it said about the work that is left is overwritten",
     file: "thread/append-queue.ts",
-    find: "const left = after.foreign\n",
-    replace: "const left = after.foreign && false\n",
+    find: "const left = after.foreign ?",
+    replace: "const left = after.foreign && false ?",
     tests: ["thread/newer-release"],
   },
   {

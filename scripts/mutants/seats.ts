@@ -136,13 +136,6 @@ export const seats = inPackage("packages/core", [
     tests: ["queries/settled"],
   },
   {
-    attacks: "display: a thread is idle while it is compacted",
-    file: "folds/display.ts",
-    find: 'if (compacting) return "running";',
-    replace: "",
-    tests: ["packages/memory/test/interrupted-compaction.test.ts"],
-  },
-  {
     attacks: "display: a subagent that is parked parks the thread above it, in another process",
     file: "folds/display.ts",
     find: "...flags, turn: turnOf(display)",

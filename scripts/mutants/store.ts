@@ -361,14 +361,14 @@ export const store = inPackage("packages/sqlite", [
   },
   {
     attacks: "P3: a thread with a dead driver is left alone",
-    file: "waiting-threads.ts",
+    file: "waiting-rows.ts",
     find: "WHERE holder IS NULL OR holder NOT IN living GROUP BY no",
     replace: "WHERE holder IS NULL GROUP BY no",
     tests: ["conformance"],
   },
   {
     attacks: "fairness: driven threads of a resource do not count",
-    file: "waiting-threads.ts",
+    file: "waiting-rows.ts",
     find: "coalesce(count, 0) + row_number()",
     replace: "row_number()",
     tests: ["conformance"],

@@ -78,9 +78,16 @@ async function streamsOf(url: string): Promise<number> {
   return Number(/^cinch_streams_open (\d+)$/m.exec(await response.text())![1]);
 }
 
-async function untilStreams(tab: Page, url: string, count: number): Promise<void> {
-  while ((await streamsOf(url)) !== count) await tab.waitForTimeout(50);
+/** Rejects after 20 s. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const limit = Date.now() + 20_000;
+  while (!(await isSo())) {
+    assert.ok(Date.now() < limit, `In 20 s it has not become true: ${String(isSo)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
+
+const untilStreams = (url: string, count: number) => until(async () => (await streamsOf(url)) === count);
 
 test("hidden tabs let go of their streams after a minute, but one, which notifies; a tab that is shown again is up to date", async (context) => {
   const model = script(say("Hello."), call("execute", { command: "make" }), say("Built."));
@@ -90,16 +97,16 @@ test("hidden tabs let go of their streams after a minute, but one, which notifie
   await first.waitForSelector("text=Hello.");
   const tabs = [first];
   for (let more = 0; more < 2; more++) tabs.push(await hideableTab(context, first.url()));
-  await untilStreams(first, served.url, 3);
+  await untilStreams(served.url, 3);
   for (const tab of tabs) await setVisible(tab, false);
   assert.equal(await streamsOf(served.url), 3);
   for (const tab of tabs) await afterAMinute(tab);
-  await untilStreams(first, served.url, 1);
+  await untilStreams(served.url, 1);
   const [{ id } = { id: "" }] = await served.harness.listThreads();
   const session = await served.harness.createSession({ threadId: id });
   await session.post({ content: "Build it", delivery: "send" });
   const notified = async () => (await Promise.all(tabs.map(notificationsOf))).flat();
-  while ((await notified()).length === 0) await first.waitForTimeout(50);
+  await until(async () => (await notified()).length > 0);
   assert.deepEqual(await notified(), ["Hi: execute waits for you"]);
   // Of the others none has heard of it.
   const keeper = (await Promise.all(tabs.map(notificationsOf))).findIndex((shown) => shown.length > 0);
@@ -107,10 +114,10 @@ test("hidden tabs let go of their streams after a minute, but one, which notifie
   for (const tab of others) assert.equal(await tab.locator(".approval").count(), 0);
   // Another one takes over when the keeper goes.
   await tabs[keeper]!.close();
-  await untilStreams(others[0]!, served.url, 1);
+  await untilStreams(served.url, 1);
   for (const tab of others) await setVisible(tab, true);
   for (const tab of others) await tab.waitForSelector(".approval", { timeout: 30_000 });
-  await untilStreams(others[0]!, served.url, 2);
+  await untilStreams(served.url, 2);
   assert.deepEqual(
     tabs.flatMap(({ problems }) => problems),
     [],
@@ -133,7 +140,7 @@ test("nothing is notified while a tab of the page is shown, and a notification l
   const [asked] = await served.harness.pendingApprovals();
   const session = await served.harness.createSession({ threadId: asked!.threadId });
   await session.respondToToolApproval({ decision: "approve" });
-  while ((await notificationsOf(hidden)).length === 0) await hidden.waitForTimeout(50);
+  await until(async () => (await notificationsOf(hidden)).length > 0);
   await setVisible(hidden, true);
   await hidden.evaluate(() => (globalThis as unknown as Changed).lastNotification.dispatchEvent(new Event("click")));
   await hidden.waitForSelector(".will-run >> text=again");

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
 import { HOSTILE_TEXTS } from "./hostile-texts.ts";
-import { begin, openTab, servedPage } from "./served-page.ts";
+import { begin, openTab, servedPage, untilAnswerable } from "./served-page.ts";
 
 const test = browserTests();
 const all = HOSTILE_TEXTS.join("\n\n");
@@ -85,6 +85,7 @@ test("no text of a model, a tool, a file name or a title becomes a part of the p
   const tab = await openTab(context, served.address);
   const watch = new Watch(tab, served.url);
   const check = async (where: string) => {
+    await untilAnswerable(tab);
     const found = await inspected(tab);
     const { foreign, reports } = watch;
     const nothing = { links: [], handlers: [], elements: [], foreign: [], reports: [], problems: [] };

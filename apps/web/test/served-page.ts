@@ -73,6 +73,9 @@ export async function openTab(context: BrowserContext, address: string): Promise
   return Object.assign(tab, { problems: problems.list });
 }
 
+/** A question that has just taken the place of another one takes no answer yet. */
+export const untilAnswerable = (tab: Page) => tab.waitForFunction(() => !document.querySelector(".asked.fresh"));
+
 export async function begin(tab: Page, text: string): Promise<void> {
   await tab.fill("#message", text);
   await tab.keyboard.press("Enter");

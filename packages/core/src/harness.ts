@@ -24,6 +24,7 @@ import type { NewLive } from "./events/live-events.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 import type { DriveOutcome } from "./ports/placement.ts";
+import { ClusterLease } from "./workers/cluster-lease.ts";
 import { Counters } from "./workers/counters.ts";
 import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
 import { Recovery } from "./workers/recovery.ts";
@@ -118,7 +119,8 @@ export class Harness<Values = StateValues> {
     // Workers look for threads without a driver all the time.
     if (recover === "all" && !placement) this.#recovery = new Recovery({ store, clock, threads: this.#registry });
     this.#session = this.#newSession({});
-    this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
+    const leaseOf = (id: string) => new ClusterLease({ store, clock }, `heartbeat:${valid.id}:${id}`);
+    this.#heartbeats = new Heartbeats({ clock, leaseOf, report }, valid.heartbeats);
   }
 
   /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads, from now on. */

@@ -45,6 +45,8 @@ export class AppendLanes {
   #busy = 0;
   #isScheduled = false;
   #giveUpAt = Infinity;
+  #batches = 0;
+  #batchedAppends = 0;
   #idle = Promise.withResolvers<void>();
 
   constructor(database: Database, holder: LeaseHolder) {
@@ -61,6 +63,11 @@ export class AppendLanes {
     this.#waiting.push({ op, blobs, size, since: performance.now(), outcome });
     this.#schedule();
     return outcome.promise;
+  }
+
+  /** How many transactions there were, and the appends in them. */
+  get counts(): { batches: number; batchedAppends: number } {
+    return { batches: this.#batches, batchedAppends: this.#batchedAppends };
   }
 
   /** Settles when no append is under way. While the server is away, appends are given up after `AWAY_MS`. */
@@ -103,6 +110,8 @@ export class AppendLanes {
     for (let attempt = 0; batch.length > 0; attempt++) {
       try {
         const outcomes = await this.#attempt(batch, attempt);
+        this.#batches++;
+        this.#batchedAppends += batch.length;
         for (const [at, { outcome }] of batch.entries()) outcome.resolve(outcomes[at]!);
         return;
       } catch (error) {

@@ -16,6 +16,7 @@ import {
   type SavedFold,
   type StampedEvent,
   type StoreLoad,
+  type StoreMetrics,
   type StrandedQuery,
   type StrandedThread,
   type ThreadChanges,
@@ -196,6 +197,11 @@ class PostgresStore implements Store {
 
   async load(): Promise<StoreLoad> {
     return this.#assertOpen().waiting.load();
+  }
+
+  metrics(): StoreMetrics {
+    const { lanes, database } = this.#assertOpen();
+    return { ...lanes.counts, pool: database.connections };
   }
 
   async announce(holder: { address?: string; draining?: boolean }): Promise<void> {

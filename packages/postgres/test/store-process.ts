@@ -28,12 +28,15 @@ interface Waiting {
 
 /** Another process, which has stores on the same database. */
 export class StoreProcess {
-  readonly #process = fork(program, [], { execArgv: [], serialization: "advanced" });
+  readonly #process;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
   #nextStore = 1;
 
-  constructor() {
+  /** `imports`: modules that the process loads first. */
+  constructor({ imports = [] }: { imports?: readonly URL[] } = {}) {
+    const execArgv = imports.map(({ href }) => `--import=${href}`);
+    this.#process = fork(program, [], { execArgv, serialization: "advanced" });
     this.#process.on("message", (answer: Answer) => this.#answered(answer));
     this.#process.on("exit", () => {
       for (const { reject } of this.#waiting.values()) reject(new Error("the process is dead"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import type { DurableEvent } from "@cinch/core";
+import type { DurableEvent, Store } from "@cinch/core";
 import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
 import { Proxy } from "./proxy.ts";
@@ -20,6 +20,21 @@ async function withProxy() {
 }
 
 const ids = Array.from({ length: 50 }, (_, no) => `t${no}`);
+
+/** Collects what is appended after the first event: what comes with a call, and otherwise by reading, as a thread does. */
+function follower(store: Store, id: string): DurableEvent[] {
+  const got: DurableEvent[] = [];
+  let before = Promise.resolve();
+  store.follow(id, (_seq, events = []) => {
+    before = before.then(async () => {
+      const last = got.at(-1)?.seq ?? 1;
+      const isNext = events[0] !== undefined && events[0].seq <= last + 1;
+      const next = isNext ? events : await store.read(id, { after: last });
+      got.push(...next.filter(({ seq }) => seq > last));
+    });
+  });
+  return got;
+}
 
 describe("threads that are driven elsewhere", { concurrency: 4, timeout: 120_000 }, () => {
   test("fifty of them cost one query a second while nothing happens, and the death of their driver is noticed", async () => {
@@ -47,21 +62,45 @@ describe("threads that are driven elsewhere", { concurrency: 4, timeout: 120_000
     assert.equal((await store.lease("t7")).status, "dead");
   });
 
+  test("an outage of the server makes no driver dead for those who only follow", async () => {
+    await using at = await withProxy();
+    const { place, proxy, store } = at;
+    const driver = await place.store({ url: proxy.url });
+    await driver.append("t", [created()], { afterSeq: 0, take: 0, awake: true });
+    const deaths: string[] = [];
+    store.follow("t", async () => deaths.push((await store.lease("t")).status));
+    assert.equal((await store.lease("t")).status, "held");
+    // Until the store watches once a second.
+    await pause(3_000);
+    for (const ms of [1_300, 5_000]) {
+      proxy.freeze();
+      await pause(ms);
+      proxy.thaw();
+      for (const end = performance.now() + 4_000; performance.now() < end; await pause(100))
+        assert.equal((await store.lease("t")).status, "held");
+      proxy.down();
+      await pause(ms);
+      proxy.up();
+      for (const end = performance.now() + 4_000; performance.now() < end; await pause(100))
+        assert.equal((await store.lease("t")).status, "held");
+    }
+    assert.equal(deaths.includes("dead"), false);
+    assert.equal(await driver.holds("t", 1), true);
+  });
+
   test("what changes in many of them is read in few queries, and passed on", async () => {
     await using at = await withProxy();
     const { place, proxy, store } = at;
     const other = await place.store();
     for (const id of ids) await other.append(id, [created()], { afterSeq: 0, take: 0 });
-    const got = new Map<string, DurableEvent[]>();
-    for (const id of ids)
-      store.follow(id, (_seq, events = []) => void got.set(id, [...(got.get(id) ?? []), ...events]));
+    const got = new Map(ids.map((id) => [id, follower(store, id)]));
     await store.read("t0");
     const before = proxy.answers;
     for (let seq = 1; seq <= 9; seq += 2)
       await Promise.all(
         ids.map((id) => other.append(id, [input(`${seq}`), says(`${seq + 1}`)], { afterSeq: seq, epoch: 1 })),
       );
-    await until("all events", () => ids.every((id) => got.get(id)?.length === 10));
+    await until("all events", () => ids.every((id) => got.get(id)!.length === 10));
     const queries = proxy.answers - before;
     for (const id of ids) assert.deepEqual(got.get(id), (await other.read(id)).slice(1));
     assert.ok(queries < 5 * ids.length, `${queries} queries for ${5 * ids.length} appends`);

@@ -10,8 +10,12 @@ export class JsonPoster {
     "https:": new HttpsAgent({ keepAlive: true, maxSockets: MAX_SOCKETS }),
   };
 
-  /** The status of the answer. Rejects if there is none in time. */
+  /** The status of the answer. Rejects if there is none in time. A server may get the body twice. */
   post(url: URL, body: unknown, { timeoutMs }: { timeoutMs: number }): Promise<number> {
+    return this.#post(url, body, AbortSignal.timeout(timeoutMs));
+  }
+
+  #post(url: URL, body: unknown, signal: AbortSignal): Promise<number> {
     const protocol = url.protocol as "http:" | "https:";
     const request = protocol === "https:" ? httpsRequest : httpRequest;
     const text = JSON.stringify(body);
@@ -20,9 +24,13 @@ export class JsonPoster {
       method: "POST",
       agent: this.#agents[protocol],
       headers: { "content-type": "application/json", "content-length": Buffer.byteLength(text) },
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     });
-    sent.on("error", reject);
+    sent.on("error", (error) => {
+      // The server may have closed an idle connection just before it was used again.
+      if (sent.reusedSocket && !signal.aborted) resolve(this.#post(url, body, signal));
+      else reject(error);
+    });
     sent.on("response", (response) => {
       response.on("error", reject);
       response.on("end", () => resolve(response.statusCode ?? 0));

@@ -45,7 +45,7 @@ class RestatePlacement implements Placement {
       ...(identity.length > 0 && { identityKeys: identity }),
     });
     // Without a key any process could ask for drives, so only those of this machine can.
-    const host = identity.length > 0 ? "::" : "127.0.0.1";
+    const host = identity.length > 0 ? undefined : "127.0.0.1";
     this.#server = await WorkerServer.listening(handler, { port, host });
     await this.#registration?.keepTrying();
   }
@@ -68,9 +68,10 @@ class RestatePlacement implements Placement {
 
   async close(): Promise<void> {
     this.#isDraining = true;
-    await this.#registration?.close();
     this.#server?.close();
+    // Ends an attempt to register, too.
     this.#poster.close();
+    await this.#registration?.close();
   }
 
   async #send(threadId: string): Promise<number> {

@@ -11,7 +11,7 @@ export class WorkerServer {
     this.#server = server;
   }
 
-  static async listening(handler: RequestListener, { port, host }: { port: number; host: string }) {
+  static async listening(handler: RequestListener, { port, host }: { port: number; host: string | undefined }) {
     // A drive may take days to answer.
     const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, handler);
     server.listen({ port, host, reusePort: process.platform === "linux" });

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CinchError } from "@cinch/core";
 import { CountedDrive, TestEngine } from "./engine.ts";
 import { sharedRestate } from "./server.ts";
-import { until } from "./until.ts";
+import { until } from "../../postgres/test/until.ts";
 
 /** Calls the service of the engine through Restate, and waits for its answer. */
 async function call({ options }: TestEngine, body: string): Promise<{ status: number; text: string }> {

@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import type { DriveOutcome } from "@cinch/core";
 import { CountedDrive, TestEngine } from "./engine.ts";
 import { endRestate, startRestate, type RestateServer } from "./server.ts";
-import { until } from "./until.ts";
+import { until } from "../../postgres/test/until.ts";
 
 /** A Restate of its own, which the test may kill, start and wipe. */
 class MortalRestate implements AsyncDisposable {
@@ -97,6 +97,25 @@ describe("when Restate fails", { concurrency: true }, () => {
     assert.ok(wakes.every(({ status }) => status === "rejected"));
     assert.ok(performance.now() - started < 30_000);
     silent.close();
+  });
+
+  test("closing idle connections, it loses no wake", async () => {
+    const answered = new WeakSet<object>();
+    let taken = 0;
+    const hasty = createHttpServer((request, response) => {
+      // As if the end of the connection had been on its way when the request came.
+      if (answered.has(request.socket)) return void request.socket.destroy();
+      answered.add(request.socket);
+      taken += 1;
+      response.writeHead(202).end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(hasty, "listening");
+    const ingress = `http://127.0.0.1:${(hasty.address() as AddressInfo).port}`;
+    await using engine = await TestEngine.make({ ingress, admin: undefined });
+    const front = engine.placement();
+    for (let nth = 0; nth < 5; nth++) await front.wake("t");
+    assert.equal(taken, 5);
+    hasty.close();
   });
 
   test("of another version, it is asked again and again, and its wakes are rejected", async () => {

@@ -67,7 +67,11 @@ export async function startRestate(
   const config = join(folder, "restate.toml");
   writeFileSync(config, configOf({ folder, ingress, admin, node, key }));
   const log = openSync(join(folder, "log"), "a");
-  const server = spawn(binary(), ["--config-file", config, "--no-logo"], { detached, stdio: ["ignore", log, log] });
+  const server = spawn(binary(), ["--config-file", config, "--no-logo"], {
+    detached,
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ["ignore", log, log],
+  });
   server.unref();
   const started = {
     ingress: `http://127.0.0.1:${ingress}`,

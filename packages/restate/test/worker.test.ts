@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { CinchError, DriveOutcome } from "@cinch/core";
 import { CuttingProxy, TestEngine } from "./engine.ts";
-import { until } from "./until.ts";
+import { until } from "../../postgres/test/until.ts";
 
 describe("a worker of Restate", { concurrency: true }, () => {
   test("that registers again and again disturbs neither drives nor wakes", async () => {

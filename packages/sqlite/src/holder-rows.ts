@@ -3,7 +3,7 @@ import { currentHolder, isGone, type Holder } from "./holder.ts";
 import { sql } from "./sql.ts";
 import type { WriterClient } from "./writer-client.ts";
 
-export interface HolderRow extends Holder {
+interface HolderRow extends Holder {
   id: string;
   counter: number;
   address: string | null;

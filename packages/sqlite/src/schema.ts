@@ -94,7 +94,6 @@ const migrations: readonly string[] = [
   ALTER TABLE holders ADD COLUMN address TEXT;
   CREATE INDEX threads_awake ON threads (woken_at) WHERE woken_at IS NOT NULL;
   CREATE INDEX threads_due ON threads (due_at) WHERE due_at IS NOT NULL;
-  CREATE INDEX leases_held ON leases (holder) WHERE holder IS NOT NULL;
   `,
 ];
 

@@ -40,7 +40,7 @@ import { withDefaults, type SqliteOptions } from "./options.ts";
 import { Reader, type EventRange } from "./reader.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { createsThread, serializeEvent } from "./serialized-event.ts";
-import { WaitingThreads } from "./waiting-threads.ts";
+import { WaitingRows } from "./waiting-rows.ts";
 
 /** Threads in one SQLite file. Several processes may have it open. */
 export function sqliteStore(options: SqliteOptions): Store {
@@ -54,7 +54,7 @@ interface Opened {
   listing: Listing;
   followers: Followers;
   holders: HolderRows;
-  waiting: WaitingThreads;
+  waiting: WaitingRows;
 }
 
 class SqliteStore implements Store {
@@ -269,7 +269,7 @@ function openWith(writer: WriterClient, connection: Connection, holder: string):
     const reader = new Reader(connection);
     const holders = new HolderRows(connection, writer, holder);
     const followers = new Followers(connection, { reader, holders, me: holder });
-    const waiting = new WaitingThreads(connection, holders);
+    const waiting = new WaitingRows(connection, holders);
     return { writer, connection, reader, listing: new Listing(connection), followers, holders, waiting };
   });
 }

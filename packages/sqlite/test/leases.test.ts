@@ -126,6 +126,16 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     assert.deepEqual(await store.stranded({ limit: 1, freeMs: 0 }), []);
   });
 
+  test("a clock that was set back hides no thread that waits for a driver", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0, awake: true });
+    const found = async () => (await store.stranded({ limit: 1, freeMs: 60_000 })).map(({ threadId }) => threadId);
+    assert.deepEqual(await found(), []);
+    place.query((db) => db.exec("UPDATE threads SET woken_at = woken_at + 3600000"));
+    assert.deepEqual(await found(), ["t"]);
+  });
+
   test("a stopped driver is replaced after a period, and refused when it continues", async () => {
     await using place = new Place();
     const store = await place.store(shortTimes);

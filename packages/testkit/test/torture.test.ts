@@ -52,7 +52,8 @@ function inLists(points: readonly string[], types: readonly string[]): string[][
   for (const next of placed.toSorted((a, b) => a.first - b.first)) {
     const isFull = lists.length >= points.length / LONGEST;
     const free = lists.filter((list) => list.length < LONGEST && next.first - list.at(-1)!.last >= APART);
-    const [list] = free.toSorted((a, b) => a.at(-1)!.last - b.at(-1)!.last);
+    // The one that got farthest: the others end before the second half of the scenario, and skip it.
+    const [list] = free.toSorted((a, b) => b.at(-1)!.last - a.at(-1)!.last);
     if (list && isFull) list.push(next);
     else lists.push([next]);
   }

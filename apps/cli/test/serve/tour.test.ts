@@ -5,13 +5,16 @@ import { test } from "node:test";
 import { TOUR_REQUEST } from "@cinch/web";
 import type { Page } from "playwright-core";
 import { browserTests } from "../../../../packages/testkit/test/browser.ts";
-import { openTab } from "../../../web/test/served-page.ts";
+import { openTab, untilAnswerable } from "../../../web/test/served-page.ts";
 import { Place } from "../cli.ts";
 import { Served } from "./served.ts";
 
 const inBrowser = browserTests();
 const tourFolders = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("cinch-tour-"));
-const hint = (tab: Page, text: string) => tab.waitForSelector(`.guide >> text=${text}`, { timeout: 30_000 });
+const hint = async (tab: Page, text: string) => {
+  await tab.waitForSelector(`.guide >> text=${text}`, { timeout: 30_000 });
+  await untilAnswerable(tab);
+};
 
 inBrowser(
   "a first visit offers the tour: a plan, two edits and a command are approved, and all of it is undone",

@@ -7,7 +7,7 @@ export function TokenForm({ onToken }: { onToken: () => Promise<void> }): VNode 
   return (
     <main class="welcome">
       <form
-        class="column"
+        class="column token"
         onSubmit={(event) => {
           event.preventDefault();
           keepToken(token.trim());

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { connect } from "@cinch/client";
 import { Harness, type DurableEvent } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
+import { bundle } from "../../../testkit/test/bundle.ts";
 import { everyCommand, verifyGiven } from "./every-command.ts";
 import { caughtUp, journalOf, rewoundOnce } from "./gap-run.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
@@ -16,7 +16,7 @@ import { Seeded } from "./seeded.ts";
 import { CountedTool, talkingConfig } from "./talking.ts";
 import { displaysOf, WatchedClient } from "./watched-client.ts";
 
-const PROGRAM = fileURLToPath(new URL("../programs/server.ts", import.meta.url));
+const program = await bundle(new URL("../programs/server.ts", import.meta.url));
 
 const THREAD = "killed";
 
@@ -31,8 +31,9 @@ class ServerProcess implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const args = ["-C", "@cinch/source", PROGRAM, this.#path, String(this.port)];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [program, this.#path, String(this.port)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) {
       this.port = Number(line);
@@ -76,7 +77,7 @@ test("a client of a server that is killed again and again shows every event once
     await rewoundOnce(session, before, random);
     return before;
   })().finally(() => (talk.isOver = true));
-  for (let kills = 0; kills < 12 && !talk.isOver; kills++) {
+  for (let kills = 0; kills < 6 && !talk.isOver; kills++) {
     await sleep(150 + random.below(200));
     await server.kill();
     await sleep(random.below(100));

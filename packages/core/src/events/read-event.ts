@@ -30,8 +30,8 @@ export function isWellFormed(event: DurableEvent): boolean {
 
 /** Whether it is a live event that this release knows: one of another process may be of another release. */
 export function isWellFormedLive(event: { type: string; threadId?: unknown; at?: unknown }): boolean {
-  if (typeof event.threadId !== "string" || typeof event.at !== "number") return false;
-  return isLive(event.type) && testFor(event.type)(event);
+  const isStamped = typeof event.threadId === "string" && typeof event.at === "number";
+  return isStamped && isLive(event.type) && testFor(event.type)(event);
 }
 
 function malformed({ type, seq, threadId }: DurableEvent, cause?: unknown): CinchError {

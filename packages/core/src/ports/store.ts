@@ -207,7 +207,8 @@ export interface Store {
    * Writes all of the events or none. Checks in this order: an `epoch` that is not in force is `refused`; if there are events after
    * `afterSeq`, the result is `newer` with these events, for the caller to fold them and decide again; a `take` of a lease that is held,
    * or of another epoch, is `refused`, and so is a driver's event (`needsLease`) without `epoch` or `take`. Otherwise events, blobs and
-   * lease change in one transaction. Settles when it is on disk. Concurrent appends may share one sync.
+   * lease change in one transaction. Settles when it is on disk. Concurrent appends may share one sync. Without events, it changes only the
+   * lease, and whether the thread is awake or due.
    *
    * As the first event of a new thread, `thread_created` or `thread_cloned` needs no lease, although `needsLease` is true for both: there
    * is no lease before the thread exists.

@@ -4,7 +4,7 @@ import { progressAt } from "../folds/progress.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { AppendOptions, AppendResult, Blob, Store } from "../ports/store.ts";
-import { isActive, needsDriving, nextDueAt, type Appended, type Decide } from "../turn/decide.ts";
+import { isActive, nextDueAt, type Appended, type Decide } from "../turn/decide.ts";
 import type { LeaseUse } from "../turn/driver.ts";
 import type { Counters } from "../workers/counters.ts";
 import type { OwedWork } from "./owed-work.ts";
@@ -119,30 +119,24 @@ export class AppendQueue {
 
   /** `null`: there is nothing to append. */
   async #store({ decided, after }: Group): Promise<AppendResult | null> {
-    const { id, state, ports } = this.#thread;
+    const { id, state, ports, owed } = this.#thread;
     const events = decided.flatMap(({ stamped }) => stamped);
     if (events.length === 0) return null;
     const blobs = decided.flatMap((one) => one.blobs);
     const { lease } = this.#waiting[0]!;
     const release = decided.at(-1)!.release;
     // What a newer release wrote may mean more work than this release can see: what it said about that stays.
-    const left = after.foreign
-      ? {}
-      : { active: isActive(after), ...this.#awake(decided, after), dueAt: nextDueAt(after) };
+    const awake = owed.awakeAfter(
+      decided.flatMap(({ durable }) => durable),
+      { before: state, after },
+    );
+    const left = after.foreign ? {} : { active: isActive(after), ...awake, dueAt: nextDueAt(after) };
     const options: AppendOptions = { afterSeq: state.seq, ...lease, release, ...left };
     const begun = performance.now();
     const stored = await ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
     ports.counters.append.add(performance.now() - begun);
     if (stored.kind === "refused") ports.counters.refusedAppends++;
     return stored;
-  }
-
-  /** An append that has no say in it leaves a thread awake for which another process owes work. */
-  #awake(decided: readonly Decided[], after: ThreadState): { awake?: boolean } {
-    const { state, owed } = this.#thread;
-    const events = decided.flatMap(({ durable }) => durable);
-    const awake = needsDriving(after) || owed.isOpen || owed.isOwed(events, after);
-    return awake || needsDriving(state) ? { awake } : {};
   }
 
   async #answer({ decided, after }: Group, stored: AppendResult | null): Promise<void> {

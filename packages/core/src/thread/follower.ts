@@ -192,7 +192,8 @@ export class Follower implements LinkedThread {
   // The link
 
   #lookUpAtTimes(): void {
-    if (this.ports.clock.now() - this.#lookedUpAt >= LOOK_UP_MS) this.#lookUp();
+    // The clock may have been set back.
+    if (Math.abs(this.ports.clock.now() - this.#lookedUpAt) >= LOOK_UP_MS) this.#lookUp();
   }
 
   /** Opens a link to the driver, if it is another process that has an address and there is no link yet. */

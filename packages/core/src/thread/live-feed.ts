@@ -184,7 +184,8 @@ export class LiveFeed {
     this.#cancelForget ??= clock.after(ms, () => {
       this.#cancelForget = undefined;
       const left = this.#keptUntil - clock.now();
-      if (left > 0) this.#keepFor(left);
+      // The clock may have been set back.
+      if (left > 0 && left < KEPT_MS) this.#keepFor(left);
       else if (this.#readers.size === 0) this.#forget();
     });
   }

@@ -1,13 +1,14 @@
 import { needsLease, type DurableEvent, type HarnessEvent } from "../events/event-map.ts";
 import { isWellFormedLive } from "../events/read-event.ts";
-import { withTimeout, type Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Live, LiveFrame, LivePosition, LiveReader, StoredEvent } from "../ports/live.ts";
 import type { StreamView } from "./stream-view.ts";
 
 /** How many events may wait to be folded. With more, the reader begins again with what is shown then. */
 const MOST_WAITING = 2_000;
-/** How long to wait before a link that has lost something begins again. */
+/** How long to wait before a link that has lost something begins again: longer each time, until it shows something. */
 const RESTART_MS = 50;
+const MAX_RESTART_MS = 5_000;
 /** How long a link without a line is trusted. */
 export const GRACE_MS = 300;
 
@@ -49,6 +50,7 @@ export class LiveLink implements LiveReader {
   #seq = 0;
   #status: "down" | "cut" | "up" = "down";
   #hasBeenUp = false;
+  #restarts = 0;
   #frameAt: number;
   #isDraining = false;
   #isDrainQueued = false;
@@ -83,7 +85,8 @@ export class LiveLink implements LiveReader {
 
   /** How long ago the last frame arrived, or the link was made. */
   get silentMs(): number {
-    return this.#thread.ports.clock.now() - this.#frameAt;
+    // The clock may have been set back.
+    return Math.abs(this.#thread.ports.clock.now() - this.#frameAt);
   }
 
   #follow(): void {
@@ -111,8 +114,7 @@ export class LiveLink implements LiveReader {
     this.#frameAt = this.#thread.ports.clock.now();
     if (!this.#accept(frame)) return this.restart();
     if (frame.kind !== "ended") this.#isUp();
-    this.#arrived.resolve();
-    this.#arrived = Promise.withResolvers();
+    this.#lookAgain();
     this.#pump();
     if (this.#queue.length > MOST_WAITING) this.restart();
   };
@@ -154,6 +156,7 @@ export class LiveLink implements LiveReader {
     this.#status = "down";
     this.#position = undefined;
     this.#queue = [];
+    this.#lookAgain();
     this.#thread.down(this);
   }
 
@@ -163,7 +166,8 @@ export class LiveLink implements LiveReader {
     this.#unfollow?.();
     this.#unfollow = undefined;
     this.#lose();
-    this.#after(RESTART_MS, () => this.#follow());
+    const ms = Math.min(MAX_RESTART_MS, RESTART_MS * 2 ** this.#restarts++);
+    this.#after(ms, () => this.#follow());
   }
 
   #after(ms: number, callback: () => void): void {
@@ -179,7 +183,7 @@ export class LiveLink implements LiveReader {
     this.#queue = [];
     this.#cancelTimer?.();
     this.#unfollow?.();
-    this.#arrived.resolve();
+    this.#lookAgain();
   }
 
   // What has arrived
@@ -208,14 +212,30 @@ export class LiveLink implements LiveReader {
 
   /** Must run exclusively. Settles when the journal is folded up to `seq`, or nothing comes any more. */
   async reach(seq: number): Promise<void> {
-    const { clock } = this.#thread.ports;
-    const end = clock.now() + GRACE_MS;
-    while (this.isTrusted) {
-      await this.#drain();
-      const ms = end - clock.now();
-      if (this.#thread.state.seq >= seq || ms <= 0 || !this.isTrusted) return;
-      await withTimeout(clock, this.#arrived.promise, { ms });
+    const over = new AbortController();
+    const cancel = this.#thread.ports.clock.after(GRACE_MS, () => {
+      over.abort("over");
+      this.#lookAgain();
+    });
+    try {
+      while (this.isTrusted && !over.signal.aborted) {
+        const { promise: arrived } = this.#arrived;
+        await this.#drain();
+        if (this.#thread.state.seq >= seq || !this.isTrusted) return;
+        await arrived;
+      }
+    } catch (error) {
+      // The caller has the events from the store.
+      this.#failed(error);
+    } finally {
+      cancel();
     }
+  }
+
+  /** Lets `reach` look at what has changed. */
+  #lookAgain(): void {
+    this.#arrived.resolve();
+    this.#arrived = Promise.withResolvers();
   }
 
   async #drain(): Promise<void> {
@@ -242,6 +262,7 @@ export class LiveLink implements LiveReader {
     }
     if (item.seq > this.#thread.state.seq + 1) await this.#thread.ingestUpTo(item.seq - 1);
     await this.#thread.ingest(together);
+    this.#restarts = 0;
     // The driver wakes for a command too, if it still drives.
     if (!together.every(needsLease)) this.#thread.wake();
   }
@@ -255,6 +276,7 @@ export class LiveLink implements LiveReader {
 
   #emit(event: HarnessEvent): void {
     if (this.#isLate()) return this.restart();
+    this.#restarts = 0;
     // A process of another release may have sent it.
     if (isWellFormedLive(event)) this.#thread.view.emit(event);
   }

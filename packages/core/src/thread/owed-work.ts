@@ -1,5 +1,6 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import { hasCancelledRuns } from "../folds/runs.ts";
+import { progressAt } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { needsDriving, nextDueAt } from "../turn/decide.ts";
@@ -20,20 +21,29 @@ export class OwedWork {
     this.#thread = thread;
   }
 
+  /** What an append of these events says about the thread. One that has no say in it leaves awake what another process owes. */
+  awakeAfter(
+    events: readonly DurableEvent[],
+    { before, after }: { before: ThreadState; after: ThreadState },
+  ): { awake?: boolean } {
+    const awake = needsDriving(after) || this.isOpen || this.#isOwed(events, after);
+    return awake || needsDriving(before) || !this.#thread.ports.wakes ? { awake } : {};
+  }
+
   get isOpen(): boolean {
     return this.#settling !== undefined;
   }
 
   /** This process has appended these events. */
   appended(events: readonly DurableEvent[], after: ThreadState): void {
-    if (!this.isOwed(events, after)) return;
+    if (!this.#isOwed(events, after)) return;
     this.#owed++;
     // What is not settled stays awake, and is a worker's.
     this.settle().catch(() => undefined);
   }
 
   /** Whether these events, which lead to this state, owe something to other threads. */
-  isOwed(events: readonly DurableEvent[], after: ThreadState): boolean {
+  #isOwed(events: readonly DurableEvent[], after: ThreadState): boolean {
     return this.#thread.ports.wakes !== undefined && owesWork(events, after);
   }
 
@@ -56,7 +66,7 @@ export class OwedWork {
       const isDone = (await isAborted) === true && (await endsRecorded(thread)) && !thread.children.isOpening;
       if (thread.isClosed || !isDone) return false;
       if (owed !== this.#owed) continue;
-      const { state } = thread;
+      const state = progressAt(thread.state, clock.now());
       if (state.foreign || needsDriving(state)) return !state.foreign;
       const slept = await store.append(thread.id, [], {
         afterSeq: state.seq,

@@ -11,8 +11,8 @@ import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
-/** How often a process that does not drive checks whether the driver is still alive. */
-const WATCH_MS = 1_000;
+/** How long to wait before the store is asked again that could not be used now. */
+const RETRY_MS = 1_000;
 /** How long a process waits for another one that is to drive first. */
 const STAND_BACK_MS = 250;
 
@@ -41,7 +41,7 @@ export class Supervisor {
   #driver: Driver | undefined;
   #running: Promise<void> | undefined;
   #again: { force: boolean } | undefined;
-  #unwatch: (() => void) | undefined;
+  #cancelRetry: (() => void) | undefined;
   #reportedBlock: string | undefined;
   /** The epoch of a lease that this process holds and could not release. */
   #unreleased: number | undefined;
@@ -245,7 +245,8 @@ export class Supervisor {
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       this.#isDrivenElsewhere = status === "held";
-      if (status === "held" || status === "mine") return this.#watch(force);
+      if (status === "mine") return this.#retryLater(force);
+      if (status === "held") return this.#watch(force);
       if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#stateNow, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, {
         epoch,
@@ -292,7 +293,8 @@ export class Supervisor {
       this.#isDrivenElsewhere = true;
       this.#thread.discardDraft();
     }
-    if (error instanceof LeaseLost || isPassing(error)) return this.#watch(force);
+    if (error instanceof LeaseLost) return this.#watch(force);
+    if (isPassing(error)) return this.#retryLater(force);
     if (this.#driver && this.#thread.state.turn) {
       try {
         return await giveUp(this.#driver, error);
@@ -305,12 +307,15 @@ export class Supervisor {
     this.#thread.failed(error);
   }
 
-  /** Checks later whether the driver is still alive. If it is not, this process continues the turn. */
   #watch(force: boolean): void {
+    if (!this.#closed && !this.#ports.wakes) this.#ports.watch.add(this, { force });
+  }
+
+  #retryLater(force: boolean): void {
     if (this.#closed || this.#ports.wakes) return;
-    this.#unwatch?.();
-    this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
-      this.#unwatch = undefined;
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#ports.clock.after(RETRY_MS, () => {
+      this.#cancelRetry = undefined;
       this.wake({ force });
     });
   }
@@ -336,8 +341,9 @@ export class Supervisor {
   async close(): Promise<void> {
     this.#closed = true;
     this.#ports.due.set(this, null);
+    this.#ports.watch.delete(this);
     this.#stopStandingBack();
-    this.#unwatch?.();
+    this.#cancelRetry?.();
     this.#driver?.close();
     await this.#running;
   }

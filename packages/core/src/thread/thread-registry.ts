@@ -10,6 +10,7 @@ import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { DriverPorts } from "../turn/driver.ts";
+import { DriverWatch } from "./driver-watch.ts";
 import { DueThreads } from "./due-threads.ts";
 import { unansweredIn } from "./unanswered.ts";
 
@@ -33,8 +34,13 @@ export class ThreadRegistry {
   readonly #seated = new WeakMap<Thread, Open>();
   #isDraining = false;
 
-  constructor(ports: Omit<DriverPorts, "threads" | "due">, modes: AgentModes, onRecover: "resume" | "pause") {
-    this.#ports = { ...ports, threads: this, due: new DueThreads(ports.clock) };
+  constructor(ports: Omit<DriverPorts, "threads" | "due" | "watch">, modes: AgentModes, onRecover: "resume" | "pause") {
+    this.#ports = {
+      ...ports,
+      threads: this,
+      due: new DueThreads(ports.clock),
+      watch: new DriverWatch(ports.clock),
+    };
     this.#modes = modes;
     this.#onRecover = onRecover;
   }

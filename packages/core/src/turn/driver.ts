@@ -18,6 +18,7 @@ import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
 import type { MemoryJobs } from "../thread/memory-jobs.ts";
+import type { DriverWatch } from "../thread/driver-watch.ts";
 import type { DueThreads } from "../thread/due-threads.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -68,6 +69,7 @@ export interface DriverPorts {
   wakes: Wakes | undefined;
   counters: Counters;
   due: DueThreads;
+  watch: DriverWatch;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
 }

@@ -38,7 +38,7 @@ interface MetricsPorts {
 }
 
 export async function harnessMetrics({ store, counters, threads }: MetricsPorts): Promise<HarnessMetrics> {
-  const all = (await store.load?.()) ?? { awake: 0, oldestAwakeMs: 0, driven: 0 };
+  const all = await store.load();
   const { takeovers, refusedAppends, wakesSent, wakesFailed, append, follow } = counters;
   return {
     open: threads.load.threads,

@@ -157,9 +157,9 @@ export class Worker {
   }
 
   /** Lists the threads that it is about to drive, too: so the store counts them for the limit of their resource. */
-  async #stranded(query: { freeMs: number; except: readonly string[] }): Promise<StrandedThread[]> {
+  #stranded(query: { freeMs: number; except: readonly string[] }): Promise<StrandedThread[]> {
     const { maxThreads: limit, maxPerResource } = this.#limits;
-    return (await this.#ports.store.stranded?.({ limit, maxPerResource, ...query })) ?? [];
+    return this.#ports.store.stranded({ limit, maxPerResource, ...query });
   }
 
   #take(threadId: string): void {
@@ -204,18 +204,22 @@ export class Worker {
     const { seq } = thread.state;
     const end = await thread.supervisor.drive();
     // Nothing was to be driven: the thread is awake because a process has died before it did what it owed.
-    const owes = thread.owed.isOpen || thread.state.seq === seq;
-    if (end !== "rested" || !owes) return end;
+    const isUnchanged = thread.state.seq === seq;
+    if (end !== "rested" || !(thread.owed.isOpen || isUnchanged)) return end;
     const isSettled = await thread.owed.settle();
-    return isSettled || thread.isClosed ? "rested" : "stuck";
+    // By the clock of the store it is due, and by that of this process it is not.
+    const isTooEarly = isUnchanged && nextDueAt(thread.state) !== null;
+    return thread.isClosed || (isSettled && !isTooEarly) ? "rested" : "stuck";
   }
 
   /** A call whose time is over is continued by a command of this process, which is on its way. */
   async #continueDue(thread: Thread): Promise<void> {
     const { clock } = this.#ports;
     // An input that is due needs no command: the drive takes it.
-    const isDue = (state: ThreadState) =>
-      !needsDriving(progressAt(state, clock.now())) && (nextDueAt(state) ?? Infinity) <= clock.now();
+    const isDue = (state: ThreadState) => {
+      const now = progressAt(state, clock.now());
+      return !needsDriving(now) && (nextDueAt(now) ?? Infinity) <= clock.now();
+    };
     await withTimeout(
       clock,
       thread.until((state) => !isDue(state)),
@@ -241,7 +245,7 @@ export class Worker {
     this.#isDraining = true;
     this.#cancelLook?.();
     const { placement, store, clock, report } = this.#ports;
-    const drained = Promise.all([placement.drain(), store.announce?.({ draining: true })]).then(() => true);
+    const drained = Promise.all([placement.drain(), store.announce({ draining: true })]).then(() => true);
     drained.catch((error: unknown) => report(`The placement could not be drained: ${String(error)}`));
     await withTimeout(clock, drained).catch(() => undefined);
   }

@@ -99,11 +99,14 @@ test("a line that is never there leaves the watcher with drafts", two, async () 
 });
 
 test("a driver from which nothing comes any more is read from the store", two, async () => {
-  await using both = await pair([streaming(10)]);
+  await using both = await pair([streaming(25)]);
   const { driver, watcher, exchange } = both;
   const turn = driver.sendMessage({ content: "Go." });
   await until(() => liveText(watcher.seen).length > 200);
   const release = exchange.hold();
+  const before = liveText(watcher.seen).length;
+  await until(() => liveText(watcher.seen).length > before || watcher.getDisplayState().status === "idle");
+  assert.equal(watcher.getDisplayState().status, "running", "drafts show the answer before its end");
   await turn;
   await idle(watcher, driver.getDisplayState().seq);
   assert.ok(LONG.startsWith(liveText(watcher.seen)));

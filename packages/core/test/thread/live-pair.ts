@@ -54,12 +54,15 @@ interface PairOptions extends Partial<HarnessConfig> {
 }
 
 /** A driver and a watcher in another process, at the same thread. `clock` is that of the watcher. */
-export async function pair(steps: Step[], { faults = {}, clock = systemClock, lives, ...config }: PairOptions = {}) {
+export async function pair(
+  steps: Step[],
+  { faults = {}, clock = systemClock, lives, tools: more = {}, ...config }: PairOptions = {},
+) {
   const exchange = new Exchange(faults);
   const data = new MemoryData();
   const stores = { driver: new MemoryStore(data), watcher: new CountingStore(data), data };
   const model = script(...steps);
-  const tools = { dig };
+  const tools = { dig, ...more };
   const driver = await harness({
     ...config,
     model,

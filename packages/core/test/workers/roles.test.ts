@@ -123,7 +123,9 @@ test("inputs that an abort held back go on in a worker after resume() at a front
   await front.abort();
   assert.equal((await turn).reason, "aborted");
   assert.equal((await front.settled()).status, "idle");
+  const before = team.engine.wakes.length;
   await front.resume();
+  await eventually(() => team.engine.wakes.length > before);
   assert.equal((await queued).reason, "complete");
 });
 
@@ -139,6 +141,27 @@ test("a turn whose driver died is continued by another worker within 5 s, and th
   const died = Date.now();
   assert.equal((await turn).reason, "complete");
   assert.ok(Date.now() - died < 5_000);
+});
+
+test('onRecover: "pause" parks a turn whose driver died, not one that was handed over, until resume() at a front', async () => {
+  await using team = new Team();
+  const { gate, started, open } = gated("pure");
+  const options = { tools: { gate }, onRecover: "pause" as const };
+  const steps = () => script(call("gate"), say("done"));
+  const dying = await team.worker({ model: steps(), ...options });
+  const front = await team.front({ model: unused(), ...options });
+  const turn = front.sendMessage({ content: "go" });
+  await started;
+  const leaving = await team.worker({ model: steps(), ...options });
+  dying.store.die();
+  await eventually(() => front.getDisplayState().status === "parked");
+  await front.resume();
+  await eventually(() => leaving.load().turns === 1);
+  const drained = leaving.drain();
+  await team.worker({ model: steps(), ...options });
+  open();
+  await drained;
+  assert.equal((await turn).reason, "complete");
 });
 
 test("all workers are gone: threads stay awake, and the first worker takes them", async () => {
@@ -205,5 +228,36 @@ test("without a placement, drive() opens a thread and drives it until it rests",
   assert.equal(await driven, "done");
   assert.equal((await turn).reason, "complete");
   assert.equal(await h.drive({ threadId: "unknown" }), "done");
+  await h.close();
+});
+
+test(
+  "a placement whose every call fails or hangs holds up neither a worker nor its close",
+  { timeout: 40_000 },
+  async () => {
+    const fails = async () => {
+      throw new Error("The engine is down.");
+    };
+    const hangs = () => new Promise<void>(() => undefined);
+    for (const does of [fails, hangs]) {
+      await using team = new Team();
+      const placement = { serve: does, wake: does, drain: does, close: fails };
+      const worker = await team.worker({ model: script(say("Hello.")), placement });
+      assert.equal((await worker.sendMessage({ content: "Hi" })).reason, "complete");
+      await worker.close();
+    }
+  },
+);
+
+test("a placement that can't be opened fails init with the reason, and the next init tries again", async () => {
+  let isDown = true;
+  const open = async () => {
+    if (isDown) throw new Error("The engine refused the key.");
+  };
+  const agent = new Agent({ name: "a", model: unused() });
+  const h = new Harness({ id: "t", agent, placement: { ...new Engine().placement(), open } });
+  await assert.rejects(h.init(), { code: "INVALID_CONFIG", message: /refused the key/ });
+  isDown = false;
+  await h.init();
   await h.close();
 });

@@ -90,7 +90,7 @@ test("background subagents of a worker that closes go on in another one", async 
   assert.equal(runs.length, 1);
 });
 
-test("a worker that dies at any call of the store leaves nothing undone in a tree", { timeout: 120_000 }, async () => {
+test("a worker that dies at any call of the store leaves nothing undone in a tree", { timeout: 45_000 }, async () => {
   const survived = async (nth: number, place: "before" | "after"): Promise<boolean> => {
     await using team = new Team();
     const runs: unknown[] = [];

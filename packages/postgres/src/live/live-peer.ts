@@ -68,7 +68,11 @@ export class LivePeer {
     const headers = { connection: "Upgrade", upgrade: LIVE_PROTOCOL, ...authorization };
     const connecting = request({ ...address, path: LIVE_PATH, headers, timeout: CONNECT_MS, agent: false });
     this.#connecting = connecting;
-    connecting.on("upgrade", (_, socket, head) => this.#connected({ socket, head }));
+    connecting.on("upgrade", (_, socket, head) => {
+      // It was that of the request.
+      socket.setTimeout(0);
+      this.#connected({ socket, head });
+    });
     const failed = (isRefused: boolean) => {
       if (this.#connecting === connecting) this.#failed({ isRefused });
       connecting.destroy();

@@ -259,6 +259,9 @@ test("without a secret it listens on loopback only, and says so if that can't be
   assert.match(far.address, /^worker-3:\d+$/);
   const [warning] = (await warned) as [{ message: string }];
   assert.match(warning.message, /loopback only/);
+  // Any address of this machine but the one that it listens on stands for the network.
+  const outside = connect(far.port, "127.0.0.2");
+  await assert.rejects(once(outside, "connect"), { code: /ECONNREFUSED|EADDRNOTAVAIL|ETIMEDOUT/ });
   await using reader = await front({});
   const one = new TestReader();
   reader.live.follow("t", { address: `127.0.0.1:${far.port}` }, one);

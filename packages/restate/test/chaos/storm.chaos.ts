@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { CountedDrive, CuttingProxy, TestEngine } from "../engine.ts";
-import { until } from "../until.ts";
+import { until } from "../../../postgres/test/until.ts";
 
 test("a thread that is woken while no worker is up costs six attempts in ten seconds, and none after a minute", async () => {
   await using engine = await TestEngine.make();

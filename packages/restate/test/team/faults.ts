@@ -37,7 +37,11 @@ async function stopAll(pids: readonly number[]): Promise<string> {
 
 /** The whole server, which is then started on its data. */
 async function killPostgres(team: Team): Promise<string> {
-  for (const pid of team.postgresPids()) signalPid(pid, "SIGKILL");
+  // While one of its processes lives, no other server can have its data.
+  for (let pids = team.postgresPids(); pids.length > 0; pids = team.postgresPids()) {
+    for (const pid of pids) signalPid(pid, "SIGKILL");
+    await pause(10);
+  }
   await pause(between(200, 1_500));
   await team.startPostgres();
   return "was killed";
@@ -45,8 +49,9 @@ async function killPostgres(team: Team): Promise<string> {
 
 /** The server then ends all connections, and recovers. */
 async function killBackend(team: Team): Promise<string> {
-  const [, ...children] = team.postgresPids();
-  signalPid(children.at(-1)!, "SIGKILL");
+  const children = team.postgresPids().filter((pid) => pid !== team.postgres!.pid);
+  const child = oneOf(children);
+  if (child) signalPid(child, "SIGKILL");
   return "lost one of its processes";
 }
 
@@ -75,6 +80,7 @@ const FAULTS: readonly Fault[] = [
 export async function injectFaults(team: Team, { forMs }: { forMs: number }): Promise<string[]> {
   const kinds = FAULTS.filter(({ target }) => (target === "postgres" || target === "restate" ? team[target] : true));
   const log: string[] = [];
+  const failures: unknown[] = [];
   const lasting = new Map<string, Promise<void>>();
   const started = Date.now();
   let waiting: Fault[] = [];
@@ -86,12 +92,16 @@ export async function injectFaults(team: Team, { forMs }: { forMs: number }): Pr
     const name = member?.name ?? target;
     if (lasting.has(name) || (!member && target !== "postgres" && target !== "restate")) continue;
     const at = ((Date.now() - started) / 1_000).toFixed(1);
-    const happened = happen(team, member!).then((what) => void log.push(`${at} s: ${name} ${what}`));
+    const happened = happen(team, member!).then(
+      (what) => void log.push(`${at} s: ${name} ${what}`),
+      (error: unknown) => void failures.push(error),
+    );
     lasting.set(
       name,
       happened.finally(() => lasting.delete(name)),
     );
   }
   await Promise.all(lasting.values());
+  if (failures.length > 0) throw new AggregateError(failures, "Some faults could not be undone.");
   return log;
 }

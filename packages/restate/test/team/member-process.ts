@@ -10,8 +10,6 @@ export class MemberProcess {
   readonly #options: MemberOptions;
   #child: ChildProcess | undefined;
   #exited: Promise<unknown> = Promise.resolve();
-  /** When it was last started, killed or stopped. */
-  touchedAt = 0;
 
   constructor(name: string, program: string, options: MemberOptions) {
     this.name = name;
@@ -21,6 +19,10 @@ export class MemberProcess {
 
   get role(): MemberOptions["role"] {
     return this.#options.role;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   get isAlive(): boolean {
@@ -33,7 +35,6 @@ export class MemberProcess {
   }
 
   async start(): Promise<void> {
-    this.touchedAt = Date.now();
     const log = openSync(`${this.#options.folder}/${this.name}.log`, "a");
     const child = fork(this.#program, [JSON.stringify(this.#options)], {
       execArgv: [],
@@ -45,7 +46,6 @@ export class MemberProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.touchedAt = Date.now();
     if (this.isAlive) this.#child!.kill(signal);
   }
 

@@ -19,16 +19,21 @@ process.once("SIGTERM", () => {
     () => process.exit(1),
   );
 });
+// The test has ended, in whatever way.
+process.once("disconnect", () => process.exit(1));
 await persist(() => harness.init());
 process.send?.("ready");
 if (role === "front") {
   await Promise.all(threads.map((threadId) => talk(threadId)));
   await harness.close();
+  process.exit(0);
 }
 
 async function talk(threadId: string): Promise<void> {
   const seat = await persist(() => harness.createSession({ threadId }));
   const events = await persist(() => seat.listEvents());
+  // What a front that was killed has begun.
+  await settle(seat);
   const sent = events.flatMap((event) => (event.type === "input_accepted" ? [event.inputId] : []));
   for (let nth = Math.max(1, sent.length); !isOver(); nth++) {
     const id = `${threadId} ${nth}`;

@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -74,11 +73,11 @@ export class Team implements AsyncDisposable {
     this.postgres = await startServer(join(this.folder, "postgres/data"), { port: this.postgres?.port });
   }
 
-  /** The processes of the Postgres server, its postmaster first. */
+  /** The processes of the Postgres server: their working directory is its data. */
   postgresPids(): number[] {
-    const { pid } = this.postgres!;
-    const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
-    return [pid, ...children.split("\n").filter(Boolean).map(Number)];
+    const data = join(this.folder, "postgres/data");
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return pids.filter((pid) => workingDirectory(pid) === data).map(Number);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -137,6 +136,14 @@ export class Team implements AsyncDisposable {
     await harness.init();
     for (const id of ids) await harness.createThread({ id });
     await harness.close();
+  }
+}
+
+function workingDirectory(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
   }
 }
 

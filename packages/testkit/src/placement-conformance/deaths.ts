@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PlacementCheck } from "./engine.ts";
-import { eventually } from "../store-conformance/samples.ts";
-import { OpenDrive, ScriptedWorker } from "./scripted-worker.ts";
+import { arrives, OpenDrive, ScriptedWorker } from "./scripted-worker.ts";
 
 /** Processes of workers are killed and stopped. */
 export function deaths(check: PlacementCheck): void {
@@ -12,11 +11,11 @@ export function deaths(check: PlacementCheck): void {
     const dead = await ScriptedWorker.serving(doomed.placement, open.drive);
     const ids = ["a", "b", "c"];
     for (const id of ids) await dead.placement.wake(id);
-    await eventually(() => dead.threads.length === ids.length, "the drives");
+    await arrives(() => dead.threads.length === ids.length, "the drives");
     const living = await ScriptedWorker.serving(await placement());
     await doomed.process.kill();
     for (const id of ids) await living.placement.wake(id);
-    await eventually(() => ids.every((id) => living.drives(id) > 0), "the drives by another worker");
+    await arrives(() => ids.every((id) => living.drives(id) > 0), "the drives by another worker");
   });
 
   check("beside a stopped worker, a thread that is woken again and again is driven", async ({ placement, process }) => {
@@ -24,7 +23,7 @@ export function deaths(check: PlacementCheck): void {
     const still = await ScriptedWorker.serving(stopped.placement);
     const living = await ScriptedWorker.serving(await placement());
     await still.placement.wake("before");
-    await eventually(() => still.drives("before") + living.drives("before") > 0, "a first drive");
+    await arrives(() => still.drives("before") + living.drives("before") > 0, "a first drive");
     stopped.process.signal("SIGSTOP");
     for (let wakes = 0; wakes < 100 && living.drives("t") === 0; wakes++) {
       await living.placement.wake("t").catch(() => undefined);

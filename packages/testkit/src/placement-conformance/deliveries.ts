@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { PlacementCheck } from "./engine.ts";
-import { eventually } from "../store-conformance/samples.ts";
-import { OpenDrive, ScriptedWorker } from "./scripted-worker.ts";
+import { arrives, OpenDrive, ScriptedWorker } from "./scripted-worker.ts";
 
 const ODD_IDS = [
   "a thread",
@@ -20,23 +19,23 @@ export function deliveries(check: PlacementCheck): void {
     const worker = await ScriptedWorker.serving(await placement());
     const front = await placement();
     await front.wake("t");
-    await eventually(() => worker.drives("t") > 0, "the drive");
+    await arrives(() => worker.drives("t") > 0, "the drive");
     await front.wake("the last one");
-    await eventually(() => worker.drives("the last one") > 0, "the second drive");
+    await arrives(() => worker.drives("the last one") > 0, "the second drive");
     assert.equal(worker.drives("t"), 1);
   });
 
   check("a wake of a worker reaches a worker", async ({ placement }) => {
     const worker = await ScriptedWorker.serving(await placement());
     await worker.placement.wake("t");
-    await eventually(() => worker.drives("t") > 0, "the drive");
+    await arrives(() => worker.drives("t") > 0, "the drive");
   });
 
   check("ids of threads arrive as they were sent", async ({ placement }) => {
     const worker = await ScriptedWorker.serving(await placement());
     const front = await placement();
     await Promise.all(ODD_IDS.map((id) => front.wake(id)));
-    await eventually(() => worker.threads.length >= ODD_IDS.length, "the drives");
+    await arrives(() => worker.threads.length >= ODD_IDS.length, "the drives");
     assert.deepEqual(worker.threads, ODD_IDS.toSorted());
   });
 
@@ -46,7 +45,7 @@ export function deliveries(check: PlacementCheck): void {
     const ids = Array.from({ length: 100 }, (_, at) => `t${at}`);
     await Promise.all(ids.map((id) => front.wake(id)));
     const brought = () => new Set(workers.flatMap(({ threads }) => threads));
-    await eventually(() => brought().size === ids.length, "the hundredth drive");
+    await arrives(() => brought().size === ids.length, "the hundredth drive");
   });
 
   check("drives that go on for long keep no other thread waiting", async ({ placement }) => {
@@ -54,9 +53,9 @@ export function deliveries(check: PlacementCheck): void {
     const worker = await ScriptedWorker.serving(await placement(), (id) => (id === "quick" ? "done" : open.drive()));
     const ids = Array.from({ length: 40 }, (_, at) => `long ${at}`);
     for (const id of ids) await worker.placement.wake(id);
-    await eventually(() => worker.threads.length === ids.length, "the fortieth drive");
+    await arrives(() => worker.threads.length === ids.length, "the fortieth drive");
     await worker.placement.wake("quick");
-    await eventually(() => worker.drives("quick") === 1, "the drive of another thread");
+    await arrives(() => worker.drives("quick") === 1, "the drive of another thread");
     open.end("done");
   });
 }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { PlacementCheck } from "./engine.ts";
-import { eventually } from "../store-conformance/samples.ts";
-import { OpenDrive, ScriptedWorker } from "./scripted-worker.ts";
+import { arrives, OpenDrive, ScriptedWorker } from "./scripted-worker.ts";
 
 /** Workers leave. */
 export function drains(check: PlacementCheck): void {
@@ -12,7 +11,7 @@ export function drains(check: PlacementCheck): void {
     await leaving.placement.drain();
     const ids = Array.from({ length: 20 }, (_, at) => `t${at}`);
     await Promise.all(ids.map((id) => front.wake(id)));
-    await eventually(() => staying.threads.length === ids.length, "the twentieth drive");
+    await arrives(() => staying.threads.length === ids.length, "the twentieth drive");
     assert.deepEqual(leaving.threads, []);
   });
 
@@ -22,12 +21,12 @@ export function drains(check: PlacementCheck): void {
       const open = new OpenDrive();
       const leaving = await ScriptedWorker.serving(await placement(), open.drive);
       await leaving.placement.wake("t");
-      await eventually(() => leaving.drives("t") === 1, "the drive");
+      await arrives(() => leaving.drives("t") === 1, "the drive");
       const staying = await ScriptedWorker.serving(await placement());
       await leaving.placement.drain();
       assert.equal(staying.drives("t"), 0);
       open.end("handed_over");
-      await eventually(() => staying.drives("t") > 0, "the drive by another worker");
+      await arrives(() => staying.drives("t") > 0, "the drive by another worker");
       assert.equal(leaving.drives("t"), 1);
     },
   );
@@ -37,7 +36,7 @@ export function drains(check: PlacementCheck): void {
     const staying = await ScriptedWorker.serving(await placement());
     await leaving.placement.drain();
     await leaving.placement.wake("t");
-    await eventually(() => staying.drives("t") > 0, "the drive");
+    await arrives(() => staying.drives("t") > 0, "the drive");
   });
 
   check("a placement that has drained can be closed while the others go on", async ({ placement }) => {
@@ -46,7 +45,7 @@ export function drains(check: PlacementCheck): void {
     await leaving.placement.drain();
     await leaving.placement.close?.();
     await staying.placement.wake("t");
-    await eventually(() => staying.drives("t") > 0, "the drive");
+    await arrives(() => staying.drives("t") > 0, "the drive");
     assert.deepEqual(leaving.threads, []);
   });
 }

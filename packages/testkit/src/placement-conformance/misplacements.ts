@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PlacementCheck } from "./engine.ts";
 import { MOST_ATTEMPTS } from "./repetitions.ts";
-import { eventually } from "../store-conformance/samples.ts";
-import { ScriptedWorker } from "./scripted-worker.ts";
+import { arrives, ScriptedWorker } from "./scripted-worker.ts";
 
 /** Wakes reach workers without room. */
 export function misplacements(check: PlacementCheck): void {
@@ -13,7 +12,7 @@ export function misplacements(check: PlacementCheck): void {
     await ScriptedWorker.serving(await placement(), busyFirst);
     const other = await ScriptedWorker.serving(await placement(), busyFirst);
     await other.placement.wake("t");
-    await eventually(() => asked === 2, "the second drive");
+    await arrives(() => asked === 2, "the second drive");
   });
 
   check(
@@ -22,13 +21,13 @@ export function misplacements(check: PlacementCheck): void {
       let hasRoom = false;
       const worker = await ScriptedWorker.serving(await placement(), () => (hasRoom ? "done" : "busy"));
       await worker.placement.wake("t");
-      await eventually(() => worker.drives("t") > 0, "the drive");
+      await arrives(() => worker.drives("t") > 0, "the drive");
       await pause(3_000);
       assert.ok(worker.drives("t") <= MOST_ATTEMPTS, `${worker.drives("t")} attempts in 3 s`);
       hasRoom = true;
       const before = worker.drives("t");
       await worker.placement.wake("t");
-      await eventually(() => worker.drives("t") > before, "the drive after the next wake");
+      await arrives(() => worker.drives("t") > before, "the drive after the next wake");
     },
   );
 }

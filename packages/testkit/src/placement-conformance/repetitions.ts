@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { PlacementCheck } from "./engine.ts";
-import { eventually } from "../store-conformance/samples.ts";
-import { OpenDrive, ScriptedWorker, settles } from "./scripted-worker.ts";
+import { arrives, OpenDrive, ScriptedWorker, settles } from "./scripted-worker.ts";
 
 /** The same thread is woken again, and wakes are lost. */
 export function repetitions(check: PlacementCheck): void {
@@ -10,7 +9,7 @@ export function repetitions(check: PlacementCheck): void {
     const worker = await ScriptedWorker.serving(await placement());
     for (const nth of [1, 2, 3]) {
       await worker.placement.wake("t");
-      await eventually(() => worker.drives("t") >= nth, `drive ${nth}`);
+      await arrives(() => worker.drives("t") >= nth, `drive ${nth}`);
     }
   });
 
@@ -20,9 +19,9 @@ export function repetitions(check: PlacementCheck): void {
       const open = new OpenDrive();
       const worker = await ScriptedWorker.serving(await placement(), (_, nth) => (nth === 1 ? open.drive() : "done"));
       await worker.placement.wake("t");
-      await eventually(() => worker.drives("t") === 1, "the drive");
+      await arrives(() => worker.drives("t") === 1, "the drive");
       await worker.placement.wake("t");
-      await eventually(() => worker.drives("t") === 2, "the second drive");
+      await arrives(() => worker.drives("t") === 2, "the second drive");
       open.end("done");
     },
   );
@@ -32,7 +31,7 @@ export function repetitions(check: PlacementCheck): void {
     await settles(front.wake("early"), "the wake");
     const worker = await ScriptedWorker.serving(await placement());
     await front.wake("late");
-    await eventually(() => worker.drives("late") > 0, "the drive");
+    await arrives(() => worker.drives("late") > 0, "the drive");
   });
 
   check("a drive that fails does no harm to other threads, and is not repeated for ever", async ({ placement }) => {
@@ -42,7 +41,7 @@ export function repetitions(check: PlacementCheck): void {
     });
     await worker.placement.wake("bad");
     await worker.placement.wake("good");
-    await eventually(() => worker.drives("good") > 0 && worker.drives("bad") > 0, "the drives");
+    await arrives(() => worker.drives("good") > 0 && worker.drives("bad") > 0, "the drives");
     await pause(3_000);
     assert.ok(worker.drives("bad") <= MOST_ATTEMPTS, `${worker.drives("bad")} attempts in 3 s`);
   });

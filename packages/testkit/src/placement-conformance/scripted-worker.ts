@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { DriveOutcome, Placement } from "@cinch/core";
+import { eventually } from "../store-conformance/samples.ts";
 
 /** What a worker does with a thread. `nth` counts its drives of this thread, from 1. */
 export type DriveScript = (threadId: string, nth: number) => DriveOutcome | Promise<DriveOutcome>;
@@ -49,6 +50,10 @@ export class OpenDrive {
 }
 
 const LIMIT_MS = 30_000;
+
+/** Waits for what an engine does within milliseconds. The limit is for busy machines. */
+export const arrives = (condition: () => boolean, what: string): Promise<void> =>
+  eventually(condition, what, { ms: LIMIT_MS });
 
 /** Fails if the promise is still pending after so long that only a promise that never settles can be. */
 export async function settles(promise: Promise<unknown>, what: string): Promise<void> {

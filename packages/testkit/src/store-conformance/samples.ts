@@ -76,8 +76,12 @@ export const ids = async (store: Store, query?: ThreadQuery) => (await store.thr
 export const kinds = (results: AppendResult[]) => results.map(({ kind }) => kind).toSorted();
 export const code = (expected: string) => ({ name: "CinchError", code: expected });
 
-export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await pause(5)) if (await condition()) return;
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  { ms = 60_000 } = {},
+): Promise<void> {
+  for (const end = Date.now() + ms; Date.now() < end; await pause(5)) if (await condition()) return;
   // Another test may have blocked this process for all that time.
   if (await condition()) return;
   assert.fail(`${what} never happened`);

@@ -106,6 +106,33 @@ export function waking(check: StoreCheck): void {
     },
   );
 
+  check(
+    "an append without events changes the lease and what the thread waits for, and nothing else",
+    async (store, another) => {
+      const other = await another();
+      await wake(store, "t");
+      const before = await store.thread("t");
+      const asleep = await store.append("t", [], { afterSeq: 1, awake: false });
+      assert.deepEqual(asleep, { kind: "appended", seq: 1, epoch: 0, driven: false });
+      assert.deepEqual(await stranded(other), []);
+      const taken = await other.append("t", [], { afterSeq: 1, take: 0 });
+      assert.deepEqual(taken, { kind: "appended", seq: 1, epoch: 1, driven: true });
+      assert.deepEqual([(await store.lease("t")).status, (await other.lease("t")).status], ["held", "mine"]);
+      const [late, refused] = [
+        { afterSeq: 0, awake: true },
+        { afterSeq: 1, take: 0 },
+      ];
+      assert.equal((await store.append("t", [], late)).kind, "newer");
+      assert.equal((await store.append("t", [], refused)).kind, "refused");
+      assert.deepEqual([(await store.read("t")).length, await store.thread("t")], [1, before]);
+      assert.equal(
+        (await other.append("t", [], { afterSeq: 1, epoch: 1, release: true, awake: true })).kind,
+        "appended",
+      );
+      assert.deepEqual([(await store.lease("t")).status, await stranded(store)], ["free", ["t"]]);
+    },
+  );
+
   check("a thread becomes awake by itself when it is due", async (store, another) => {
     const other = await another();
     await store.append("t", [created()], { afterSeq: 0, dueAt: Date.now() + HOUR_MS });

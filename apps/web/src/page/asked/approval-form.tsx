@@ -55,27 +55,27 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
       ) : (
         <div class="choices">
           {may("approve") && (
-            <button type="button" class="primary" onClick={() => answer("approve")}>
+            <button type="button" class="primary" aria-keyshortcuts="y" onClick={() => answer("approve")}>
               Approve
             </button>
           )}
           {may("decline") && (
-            <button type="button" onClick={() => setForm("decline")}>
+            <button type="button" aria-keyshortcuts="n" onClick={() => setForm("decline")}>
               Decline…
             </button>
           )}
           {may("edit") && (
-            <button type="button" onClick={() => setForm("edit")}>
+            <button type="button" aria-keyshortcuts="e" onClick={() => setForm("edit")}>
               Edit…
             </button>
           )}
           {may("always_allow_tool") && (
-            <button type="button" onClick={() => answer("always_allow_tool")}>
+            <button type="button" aria-keyshortcuts="p" onClick={() => answer("always_allow_tool")}>
               Always allow {suggestion === null ? toolName : <code>{withVisibleSigns(suggestion)}</code>}
             </button>
           )}
           {may("always_allow_category") && (
-            <button type="button" onClick={() => answer("always_allow_category")}>
+            <button type="button" aria-keyshortcuts="c" onClick={() => answer("always_allow_category")}>
               Always allow every “{category}” tool
             </button>
           )}

@@ -26,13 +26,13 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
       </div>
       {!isRemarking ? (
         <div class="choices">
-          <button type="button" class="primary" onClick={() => answer({ action: "approved" })}>
+          <button type="button" class="primary" aria-keyshortcuts="y" onClick={() => answer({ action: "approved" })}>
             {next ? `Approve, go to ${next}` : "Approve"}
           </button>
-          <button type="button" onClick={() => setRemarking(true)}>
+          <button type="button" aria-keyshortcuts="r" onClick={() => setRemarking(true)}>
             Ask for changes…
           </button>
-          <button type="button" onClick={() => answer({ action: "rejected" })}>
+          <button type="button" aria-keyshortcuts="n" onClick={() => answer({ action: "rejected" })}>
             Decline
           </button>
         </div>

@@ -28,6 +28,7 @@ function activityOf({
   status,
   currentMessage,
   activeTools,
+  toolInputBuffers,
   pendingApproval,
   activeSubagents,
 }: HarnessDisplayState): string {
@@ -38,6 +39,8 @@ function activityOf({
   if (children.length > 0)
     return children.length === 1 ? `${children[0]!.agentName} works` : `${children.length} subagents work`;
   if (running) return `Runs ${running.toolName}`;
+  const [prepared] = Object.values(toolInputBuffers);
+  if (prepared) return `Prepares ${prepared.toolName}`;
   return currentMessage ? "Answers" : "Thinks";
 }
 

@@ -127,6 +127,8 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
 
 function grow(area: HTMLTextAreaElement): void {
   area.style.height = "auto";
+  // The height of a placeholder counts, too, and would stay when it is another one.
+  if (area.value === "") return;
   area.style.height = `${Math.min(area.scrollHeight, 320)}px`;
 }
 

@@ -13,13 +13,16 @@ interface Props {
   onDelete: (thread: ThreadRecord) => void;
 }
 
+const NO_THREADS: readonly ThreadRecord[] = [];
+
 /** The threads of the user: what runs, what waits, and what was said, by search. */
 export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
   const { client, open, addressOf, guide } = usePage();
   const run = useCommand();
   const [query, setQuery] = useState("");
   const sought = useSettled(query.trim());
-  const all = useThreads(client) ?? [];
+  const loaded = useThreads(client);
+  const all = loaded ?? NO_THREADS;
   const found = useFound(client, sought, all);
   const threads = found ?? all;
   const pending = usePending(client) ?? [];
@@ -70,7 +73,7 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
           </li>
         ))}
       </ul>
-      {shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
+      {loaded && shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
     </nav>
   );
 }

@@ -10,6 +10,7 @@ const KEYS: readonly [keys: string, what: string][] = [
   ["Ctrl-K", "All commands, and threads by their title"],
   ["Ctrl-Shift-O", "A new thread"],
   ["F8", "Go to what waits for you"],
+  ["y n e p c", "There: approve, decline, edit, always this pattern, always this category"],
 ];
 
 export const KeysDialog = ({ onClose }: { onClose: () => void }): VNode => (
