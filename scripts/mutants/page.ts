@@ -102,7 +102,7 @@ export const page: Mutant[] = [
   {
     attacks: "page: below a mounted name the server itself answers",
     file: "packages/server/src/create-server.ts",
-    find: "const answer = mount ? mount(request) : handler.handle(request);",
+    find: "const answer = mount ? mount(request) : handler.handle(request, address);",
     replace: "const answer = handler.handle(request);",
     tests: ["packages/server/test/mounting.test.ts"],
   },
