@@ -34,6 +34,8 @@ export async function resultOfAccepted(
   try {
     thread.results.accepted(inputId);
     const settled = await outcomeOf(thread, inputId, seq);
+    // It failed before this caller came, and tries again only after a command.
+    if (!settled && thread.supervisor.broken) throw thread.supervisor.broken;
     if (!settled) return { turn: signal ? orCancelled(waiter, signal) : waiter.result };
     waiter.cancel();
     return { turn: Promise.resolve(settled) };

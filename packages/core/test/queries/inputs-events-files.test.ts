@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { defineTool, type DurableEvent, type HarnessEvent } from "@cinch/core";
+import { CinchError, defineTool, type DurableEvent, type HarnessEvent } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
-import { gated, harness, onlyHere } from "../support.ts";
+import { gated, harness, next, onlyHere } from "../support.ts";
 
 /** Knows which threads are open in its process. */
 class FollowedStore extends MemoryStore {
@@ -229,3 +229,27 @@ describe("readBlob", () => {
     assert.equal(await h.readBlob({ hash }), null);
   });
 });
+
+test("resultOf rejects for an input whose thread can't be driven, also if that was known before", async () => {
+  class TornStore extends MemoryStore {
+    isTorn = true;
+    override async lease(threadId: string) {
+      if (this.isTorn) throw new CinchError("CORRUPT", "The page is torn.");
+      return super.lease(threadId);
+    }
+  }
+  const storage = new TornStore(new MemoryData());
+  await using h = await harness({ model: script(say("done")), storage });
+  await h.createThread();
+  const failed = next(h, "info");
+  const { inputId } = await h.post({ content: "go", delivery: "send" });
+  assert.match((await failed).message, /can't continue.*torn/);
+  await assert.rejects(h.resultOf({ inputId }), onlyCode);
+  await assert.rejects(h.resultOf({ inputId }), onlyCode);
+  storage.isTorn = false;
+  await h.renameThread({ title: "a command tries again" });
+  assert.equal((await h.resultOf({ inputId })).reason, "complete");
+});
+
+/** A server answers with `INTERNAL` for what its callers can't change. */
+const onlyCode = (error: unknown) => error instanceof CinchError && ["CORRUPT", "INTERNAL"].includes(error.code);
