@@ -46,9 +46,10 @@ function peerNames() {
   return values.peers === "all" ? others : values.peers.split(",");
 }
 
-function besideUs({ beside }, { only }) {
+function besideUs({ beside }, { only, of }) {
   if (only) return [only];
-  return [US, ...peers.filter((name) => values.peers || beside.includes(name))];
+  const all = [US, ...peers.filter((name) => values.peers || beside.includes(name))];
+  return of ? all.filter((name) => of.includes(name)) : all;
 }
 
 /** One run, and the runs that continue with its files. */

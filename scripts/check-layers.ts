@@ -6,6 +6,7 @@ const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/core": { imports: [], node: false },
   "packages/sqlite": { imports: ["@cinch/core"], node: true },
   "packages/postgres": { imports: ["@cinch/core"], node: true },
+  "packages/restate": { imports: ["@cinch/core"], node: true },
   "packages/workspace": { imports: ["@cinch/core"], node: true },
   "packages/memory": { imports: ["@cinch/core"], node: true },
   "packages/server": { imports: ["@cinch/core"], node: true },

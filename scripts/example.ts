@@ -25,6 +25,7 @@ const ORDER = [
   "approve-afar",
   "use-chat",
   "ag-ui",
+  "workers",
 ];
 
 interface Example {

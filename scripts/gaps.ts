@@ -5,18 +5,24 @@
  * fails is printed, and fails again with `-- 1 SEED`.
  */
 import process from "node:process";
-import { gapRun } from "../packages/client/test/faults/gap-run.ts";
+import { gapRuns } from "../packages/client/test/faults/gap-runs.ts";
 
 const [count = 1_000, first = 1] = process.argv.slice(2).map(Number);
 const failed: number[] = [];
-for (let seed = first; seed < first + count; seed++) {
-  try {
-    await gapRun({ seed, servers: seed % 2 === 0 ? 2 : 1 });
-  } catch (error) {
-    failed.push(seed);
-    console.error(`seed ${seed}`, error);
-  }
-  if (seed % 50 === 0) console.log(`${seed - first + 1} runs, ${failed.length} failed`);
-}
+let runs = 0;
+const ended = () => {
+  if (++runs % 50 === 0) console.log(`${runs} runs, ${failed.length} failed`);
+};
+await gapRuns(
+  Array.from({ length: count }, (_, at) => first + at),
+  {
+    passed: ended,
+    failed: (seed, error) => {
+      failed.push(seed);
+      console.error(`seed ${seed}`, error);
+      ended();
+    },
+  },
+);
 console.log(`${count} runs, ${failed.length} failed${failed.length > 0 ? `: ${failed.join(", ")}` : ""}`);
 process.exit(failed.length > 0 ? 1 : 0);

@@ -7,13 +7,17 @@
  */
 import { AsyncLocalStorage, createHook, type AsyncHook } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
+import { syncBuiltinESMExports } from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import threads, { type WorkerOptions } from "node:worker_threads";
 
 // Before the runner, which begins with the first test or hook, enables its hook.
 stopFollowingPromises();
+// Before a test imports the store.
+if (process.env["TEST_WRITER"]) startWritersFrom(process.env["TEST_WRITER"]);
 
 const current = new AsyncLocalStorage<{ name: string }>();
 tracingChannel<{ name: string }>("node.test").start.bindStore(current);
@@ -50,4 +54,16 @@ function stopFollowingPromises(): void {
     Reflect.set(this, option, true);
     return enable.call(this);
   };
+}
+
+/** Starts the writers of SQLite stores from one file, as a published store does. Tests open thousands, and most of it is the start. */
+function startWritersFrom(bundle: string): void {
+  const { Worker } = threads;
+  const source = pathToFileURL(resolve("packages/sqlite/src/worker.ts")).href;
+  threads.Worker = class extends Worker {
+    constructor(file: string | URL, options?: WorkerOptions) {
+      super(String(file) === source ? bundle : file, options);
+    }
+  };
+  syncBuiltinESMExports();
 }

@@ -2,8 +2,8 @@
  * npm test [-- FILE… --test-…=…]
  *
  * Node runs all tests of a process one after the other, and a process for each file would spend most of its time starting. So files run
- * in groups, with one process for each group and one group more at a time than there are cores, because many tests wait. The output of a
- * group is printed when it is done; that of failed groups at the end.
+ * in groups, with one process for each group and two groups more at a time than there are cores: with one more, a quarter of two cores
+ * was idle, because many tests wait. The output of a group is printed when it is done; that of failed groups at the end.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -12,6 +12,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { build } from "esbuild";
 
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
@@ -24,9 +25,11 @@ const SLOW = [
   "packages/testkit/test",
   "packages/testkit/test/subagents",
   "packages/postgres/test",
+  "packages/restate/test",
   "packages/workspace/test/backends",
   "apps/cli/test",
   "test",
+  "packages/memory/test",
 ];
 /** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
@@ -37,8 +40,13 @@ const TIMEOUT = "--test-timeout=600000";
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
 chmodSync(TEMPORARY, 0o1777);
-/** The folder of the server that the test processes share. */
+/** The folders of the servers that the test processes share. */
 const POSTGRES = join(TEMPORARY, "postgres");
+const RESTATE = join(TEMPORARY, "restate");
+/** The programs that tests start, bundled once for all test processes. */
+const BUNDLES = join(TEMPORARY, "bundles");
+/** The writer of SQLite stores in one file: see `test-group.ts`. */
+const WRITER = join(TEMPORARY, "writer.cjs");
 /** A file that measures its process runs in its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
@@ -60,7 +68,7 @@ const started = performance.now();
 
 removeOld(COMPILE_CACHE);
 process.once("exit", () => {
-  endServer();
+  endServers();
   rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 });
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -68,7 +76,17 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     for (const child of running) child.kill(signal);
     process.exit(1);
   });
-await Promise.all(Array.from({ length: Math.min(availableParallelism() + 1, MAX_PROCESSES, groups.length) }, work));
+await build({
+  entryPoints: ["packages/sqlite/src/worker.ts"],
+  outfile: WRITER,
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "cjs",
+  conditions: ["@cinch/source"],
+  logLevel: "error",
+});
+await Promise.all(Array.from({ length: Math.min(availableParallelism() + 2, MAX_PROCESSES, groups.length) }, work));
 for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
@@ -83,19 +101,23 @@ function removeOld(folder: string): void {
   }
 }
 
-/** Ends the Postgres server that the test processes have shared, if one of them has started it. Until it is gone it writes to its folder. */
-function endServer(): void {
-  const file = join(POSTGRES, "data/postmaster.pid");
-  if (!existsSync(file)) return;
-  const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
-  const asleep = new Int32Array(new SharedArrayBuffer(4));
-  for (let tries = 0; tries < 200 && wasThere(pid); tries++) Atomics.wait(asleep, 0, 0, 20);
+/** Ends the servers that the test processes have shared, if one of them has started them. Until they are gone they write to their folders. */
+function endServers(): void {
+  const postmaster = join(POSTGRES, "data/postmaster.pid");
+  if (existsSync(postmaster)) endProcess(Number.parseInt(readFileSync(postmaster, "utf8"), 10), "SIGQUIT");
+  const restate = join(RESTATE, "server.json");
+  if (existsSync(restate)) endProcess((JSON.parse(readFileSync(restate, "utf8")) as { pid: number }).pid, "SIGKILL");
 }
 
-/** Tells a server to stop at once. */
-function wasThere(pid: number): boolean {
+/** Sends the signal until the process is gone. */
+function endProcess(pid: number, signal: NodeJS.Signals): void {
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  for (let tries = 0; tries < 200 && wasThere(pid, signal); tries++) Atomics.wait(asleep, 0, 0, 20);
+}
+
+function wasThere(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    return process.kill(pid, "SIGQUIT");
+    return process.kill(pid, signal);
   } catch {
     return false;
   }
@@ -118,7 +140,9 @@ function groupsOf(all: readonly string[]): string[][] {
     const size = STARTING.includes(folder) ? STARTING_GROUP : GROUP;
     return Array.from({ length: Math.ceil(some.length / size) }, (_, at) => some.slice(at * size, (at + 1) * size));
   });
-  return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
+  const alone = all.filter((file) => ALONE.test(file)).map((file) => [file]);
+  // The shortest groups are last, so that no core waits long for the end of another's.
+  return [...shared, ...alone].toSorted(([a = ""], [b = ""]) => rank(a) - rank(b));
 }
 
 function packageOf(file: string): string {
@@ -127,14 +151,23 @@ function packageOf(file: string): string {
 
 function rank(file: string): number {
   const at = SLOW.indexOf(dirname(file));
-  return at < 0 ? SLOW.length : at;
+  if (ALONE.test(file)) return SLOW.length;
+  return at < 0 ? SLOW.length + 1 : at;
 }
 
 function run(group: readonly string[]): Promise<Outcome> {
   const flags = ["-C", "@cinch/source", "--test-force-exit", TIMEOUT, ...options];
   const child = spawn(process.execPath, [...flags, join(import.meta.dirname, "test-group.ts"), ...group], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY, TEST_POSTGRES: POSTGRES },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      TMPDIR: TEMPORARY,
+      TEST_POSTGRES: POSTGRES,
+      TEST_RESTATE: RESTATE,
+      TEST_BUNDLES: BUNDLES,
+      TEST_WRITER: WRITER,
+    },
   });
   running.add(child);
   const chunks: Buffer[] = [];

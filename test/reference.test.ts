@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { eventMap } from "@cinch/core/journal";
 import * as z from "zod/mini";
+import { compile, declaredPackages } from "./declared-packages.ts";
 import { documentedIn, entryPoints, exportsOf, programOf, sectionsOf, type Section } from "./reference.ts";
 
 /** Compares docs/reference.md with the types, the event map and the exports. Failures say what to change. */
@@ -14,21 +14,21 @@ const sections = sectionsOf(text);
 
 /** For each reference, the advice for each line of its program that does not compile. The compiler checks all programs in one run. */
 async function differences<T extends string>(references: Record<T, readonly Section[]>): Promise<Record<T, string[]>> {
-  const folder = mkdtempSync(join(root, "test", ".reference-"));
+  const folder = mkdtempSync(join(await declaredPackages(), "reference-"));
   try {
     const programs = Object.entries<readonly Section[]>(references).map(([name, all]) => {
       const { text: program, advice } = programOf(all);
       writeFileSync(join(folder, `${name}.ts`), program);
       return { name, advice };
     });
-    writeFileSync(join(folder, "tsconfig.json"), '{ "extends": "../../tsconfig.json", "include": ["*.ts"] }');
-    const output = await new Promise<string>((resolve) => {
-      const args = ["--noEmit", "--noErrorTruncation", "--pretty", "false", "-p", folder];
-      execFile(join(root, "node_modules/.bin/tsc"), args, { cwd: root }, (_, stdout) => resolve(stdout));
+    const output = await compile(join(folder, "tsconfig.json"), {
+      extends: join(root, "tsconfig.json"),
+      compilerOptions: { customConditions: [], typeRoots: [join(root, "node_modules/@types")] },
+      include: ["*.ts"],
     });
     const errors = [...output.matchAll(/^(\S+)\((\d+),\d+\): error TS\d+: (.*)$/gm)];
     const found = programs.map(({ name, advice }) => {
-      // An error in the sources concerns every reference.
+      // An error that is in none of the programs concerns every reference.
       const isForeign = (file: string) =>
         programs.some((other) => other.name !== name && file.endsWith(`/${other.name}.ts`));
       const own = errors.filter(([, file = ""]) => !isForeign(file));

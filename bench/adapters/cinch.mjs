@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { aiSdkModel } from "../lib/ai-sdk-model.mjs";
 import { prose } from "../lib/prose.mjs";
 import { runTool } from "../lib/script.mjs";
+import { served, textModel } from "../lib/serving/served.mjs";
 
 /** CINCH_ROOT selects another checkout. */
 const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
@@ -14,6 +15,12 @@ const built = (name) => import(pathToFileURL(join(root, "packages", name, "dist/
 export async function load() {
   const [core, sqlite] = await Promise.all([built("core"), built("sqlite")]);
   return (options) => start({ ...core, ...sqlite }, options);
+}
+
+export async function serve({ folder, pieces }) {
+  const { harness, port, close } = await served({ folder, model: textModel(pieces) });
+  const { id } = await harness.createThread();
+  return { port, path: `/v1/threads/${id}/events`, send: () => harness.sendMessage({ content: "go" }), close };
 }
 
 const input = {

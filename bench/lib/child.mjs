@@ -22,6 +22,9 @@ const bench = {
     return start({ folder, hooks: hooksOf(hooks) });
   },
   hooksOf,
+  /** Serves one thread of the product over HTTP, with an agent that says what `pieces` yields. */
+  serve: (pieces) =>
+    import(`../adapters/${adapter}.mjs`).then(({ serve }) => serve({ folder: parameters.folder, pieces })),
 };
 
 try {

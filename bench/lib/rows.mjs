@@ -5,6 +5,8 @@
  */
 import { atMost, line } from "./lines.mjs";
 import { show, show1024 } from "./numbers.mjs";
+import { liveRows } from "./live-rows.mjs";
+import { postgresRows } from "./postgres-rows.mjs";
 import { servingRows } from "./serving-rows.mjs";
 
 /** `peer` is undefined if it was not measured. */
@@ -273,6 +275,8 @@ export const rows = [
     ],
   },
   ...servingRows,
+  ...liveRows,
+  ...postgresRows,
 ];
 
 /** One line without and one with path rules. */

@@ -2,6 +2,9 @@
 import { atMost, line } from "./lines.mjs";
 import { show } from "./numbers.mjs";
 
+/** The products that have a server. */
+const SERVERS = ["cinch", "mastra"];
+
 const none = (count, what) => line(`${count} ${what}`, `0 ${what}`, count === 0);
 
 const row = (name, scenario, { parameters = {}, judge }) => ({
@@ -16,8 +19,8 @@ export const servingRows = [
     name: "serving: one watcher",
     beside: [],
     runs: [
-      { key: "serve-deltas", scenario: "serve-deltas", parameters: { n: 20_000 }, only: "cinch" },
-      { key: "serve-paced", scenario: "serve-deltas", parameters: { n: 2_000, perSecond: 200 }, only: "cinch" },
+      { key: "serve-deltas", scenario: "serve-deltas", parameters: { n: 20_000 }, of: SERVERS },
+      { key: "serve-paced", scenario: "serve-deltas", parameters: { n: 2_000, perSecond: 200 }, of: SERVERS },
     ],
     judge: ({ us }) => [
       atMost(us("serve-deltas").cpuUsPerDelta, 6, " µs a delta", "CPU from the model to the socket: "),

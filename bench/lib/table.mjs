@@ -33,6 +33,10 @@ const columns = [
   ["many", "loop lag ms", "maxLagMs"],
   ["many", "KB a thread", "kbPerThread"],
   ["cold", "cold ms", "readyMs"],
+  ["serve-deltas", "served: µs of CPU a delta", "cpuUsPerDelta"],
+  ["serve-deltas", "of which serving", "servingUsPerDelta"],
+  ["serve-deltas", "bytes a delta", "wireBytesPerDelta"],
+  ["serve-paced", "bytes a delta at 200/s", "wireBytesPerDelta"],
   ["crash-sharp.recover", "results kept of 50", "resultsKept"],
   ["crash-intool.recover", "run twice by itself", "executedTwiceByItself"],
   ["cache-steps", "breaks, steps", "breaks"],
@@ -41,7 +45,8 @@ const columns = [
 
 export function peerTable(names, results) {
   const cell = (name, key, field) => show(results.medians(name, key)[field]);
-  const lines = columns.map(([key, title, field]) => [title, ...names.map((name) => cell(name, key, field))]);
+  const measured = columns.filter(([key, , field]) => names.some((name) => field in results.medians(name, key)));
+  const lines = measured.map(([key, title, field]) => [title, ...names.map((name) => cell(name, key, field))]);
   return markdown(["", ...names], lines);
 }
 

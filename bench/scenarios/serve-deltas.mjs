@@ -1,22 +1,19 @@
 /** One answer with one watcher in another process: CPU time and bytes of a delta of 5 characters, from the model to the socket. */
 import { setTimeout as pause } from "node:timers/promises";
 import { clients } from "../lib/serving/clients.mjs";
-import { cpuMicros, served, textModel } from "../lib/serving/served.mjs";
+import { cpuMicros } from "../lib/serving/served.mjs";
 
 /** As many deltas arrive in one packet from a provider. */
 const PACKET = 10;
 
-export default async function serveDeltas({ n, perSecond, folder }) {
-  const model = textModel(() => (perSecond ? paced(n, perSecond) : packets(n)));
-  const host = await served({ folder, model });
-  const { id } = await host.harness.createThread();
-  const send = () => host.harness.sendMessage({ content: "go" });
+export default async function serveDeltas({ n, perSecond, serve }) {
+  const { port, path, send, close } = await serve(() => (perSecond ? paced(n, perSecond) : packets(n)));
   await send();
   await send();
 
   const alone = await cpuOf(send);
   const watching = clients();
-  await watching.ask("watch", { port: host.port, paths: [`/v1/threads/${id}/events`] });
+  await watching.ask("watch", { port, paths: [path] });
   await send();
   await pause(200);
   await watching.ask("count");
@@ -24,7 +21,7 @@ export default async function serveDeltas({ n, perSecond, folder }) {
   await pause(200);
   const { bytes, wireBytes, frames } = await watching.ask("counted");
   watching.close();
-  await host.close();
+  await close();
   return {
     cpuUsPerDelta: watched / n,
     servingUsPerDelta: (watched - alone) / n,

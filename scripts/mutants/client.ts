@@ -61,7 +61,7 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: streams that do not arrive are waited for",
     file: "event-stream.ts",
-    find: "!this.#isPolling && (this.#isSilent || isRefused)",
+    find: "!this.#isPolling && (this.#isSilent || isOf(error, TOO_MANY_STREAMS))",
     replace: "false",
     tests: ["dead-stream", "reconnecting"],
   },

@@ -160,7 +160,7 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "held inputs are taken without being asked for",
     file: "folds/progress.ts",
-    find: "held: held && inbox.length > 0,",
+    find: "held: isHeld,",
     replace: "held: false,",
     tests: ["commands/abort", "turn/turn", "commands/queue-offsets", "folds/folds"],
   },

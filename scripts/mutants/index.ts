@@ -9,6 +9,7 @@ import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
+import { live } from "./live.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
@@ -16,8 +17,10 @@ import { page } from "./page.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { placements } from "./placements.ts";
 import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
+import { attempts, newerReleases, recovery, scheduled } from "./scheduled.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { serving } from "./serving.ts";
@@ -33,6 +36,7 @@ import { terminal } from "./terminal.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
+import { workers } from "./workers.ts";
 
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
@@ -41,16 +45,22 @@ export const mutants: readonly Mutant[] = [
   ...search,
   ...folded,
   ...permissions,
+  ...placements,
   ...profiles,
   ...turns,
   ...subagents,
   ...seats,
   ...remotePeople,
+  ...workers,
   ...serving,
   ...client,
   ...operations,
   ...limits,
   ...conversation,
+  ...scheduled,
+  ...newerReleases,
+  ...recovery,
+  ...attempts,
   ...memory,
   ...skills,
   ...values,
@@ -70,4 +80,5 @@ export const mutants: readonly Mutant[] = [
   ...terminalApp,
   ...composerCommands,
   ...lines,
+  ...live,
 ];

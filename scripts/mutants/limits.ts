@@ -126,7 +126,7 @@ export const limits = inPackage("packages/core", [
     file: "turn/tree-budget.ts",
     find: "return reduceThreadAll(state, await read(threadId, ports, { after: state.seq }));",
     replace: "return reduceThreadAll(state, state.seq > 0 ? [] : await read(threadId, ports, { after: 0 }));",
-    tests: ["subagents/budget-tree"],
+    tests: ["subagents/budget"],
   },
   {
     attacks: "budget of a tree: a child that is not open here does not count",
@@ -154,7 +154,7 @@ export const limits = inPackage("packages/core", [
     file: "folds/outlived-turns.ts",
     find: "return trieSet(outlived, turnId, totalOf([before, { tokens: tokensOf(usage), cost: cost ?? 0 }]));",
     replace: "return outlived;",
-    tests: ["subagents/budget-tree"],
+    tests: ["subagents/budget"],
   },
   {
     attacks: "budget of a tree: a run of an earlier turn counts for this one",
@@ -180,8 +180,8 @@ export const limits = inPackage("packages/core", [
   {
     attacks: "budget of a tree: a rewind of a subagent's thread reverts the end of a run that is not recorded yet",
     file: "commands/rewind.ts",
-    find: "if (conversation) await recordEnds(thread);",
-    replace: "if (!conversation) await recordEnds(thread);",
+    find: "if (conversation) await endsRecorded(thread);",
+    replace: "if (!conversation) await endsRecorded(thread);",
     tests: ["subagents/budget"],
   },
   {

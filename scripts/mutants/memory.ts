@@ -21,8 +21,8 @@ export const memory = [
     },
     {
       attacks: "memory: settled() does not wait for a compaction",
-      file: "queries/settled.ts",
-      find: "if (isCompactionDue(state)) return null;",
+      file: "folds/display.ts",
+      find: 'if (compacting) return "running";',
       replace: "",
       tests: [M("interrupted-compaction")],
     },

@@ -117,8 +117,8 @@ export const remotePeople = inPackage("packages/core", [
   {
     attacks: "draining: a harness that closes begins another step or turn",
     file: "turn/driver.ts",
-    find: "return this.drives && !this.#isDraining;",
-    replace: "return this.drives;",
+    find: "return this.drives && !this.#isDraining && !isForeign;",
+    replace: "return this.drives && !isForeign;",
     tests: ["thread/draining"],
   },
   {
@@ -138,8 +138,8 @@ export const remotePeople = inPackage("packages/core", [
   {
     attacks: "draining: what runs is stopped at once",
     file: "thread/thread-registry.ts",
-    find: "await Promise.all(drained);",
-    replace: "",
+    find: "await drained;\n    const threads",
+    replace: "const threads",
     tests: ["thread/draining"],
   },
   {
@@ -211,5 +211,54 @@ export const remotePeople = inPackage("packages/core", [
     find: "if (below) return below;",
     replace: "",
     tests: ["commands/repeated-answers"],
+  },
+  {
+    attacks: "once: a repetition is recognised by the process that got the command, and by no other",
+    file: "thread/signed-thread.ts",
+    find: "await this.thread.refresh();",
+    replace: "",
+    tests: ["commands/once"],
+  },
+  {
+    attacks: "once: two processes decide the same command at once",
+    file: "thread/signed-thread.ts",
+    find: "      this.#refuseRepeated(state);\n",
+    replace: "",
+    tests: ["commands/once"],
+  },
+  {
+    attacks: "once: the abort of a rewind stands for the rewind",
+    file: "commands/rewind.ts",
+    find: "settleWork(signed.unmarked)",
+    replace: "settleWork(signed)",
+    tests: ["commands/once"],
+  },
+  {
+    attacks: "once: a rewind forgets the commands that it reverts",
+    file: "commands/rewind.ts",
+    find: "given.filter(({ seq }) => seq > to.toSeq)",
+    replace: "given.filter(() => false)",
+    tests: ["commands/once"],
+  },
+  {
+    attacks: "once: a clone has the commands of its source",
+    file: "folds/given-commands.ts",
+    find: 'event.type === "thread_cloned"',
+    replace: "false",
+    tests: ["commands/once"],
+  },
+  {
+    attacks: "once: a repeated abort waits for the turn that runs now",
+    file: "commands/abort.ts",
+    find: "turn?.aborting ? turn.turnId : null",
+    replace: "turn?.turnId ?? null",
+    tests: ["commands/once"],
+  },
+  {
+    attacks: "once: a repeated retry is another turn",
+    file: "commands/retry.ts",
+    find: ", answer: inputId }",
+    replace: "}",
+    tests: ["commands/once"],
   },
 ]);

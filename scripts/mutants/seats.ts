@@ -103,7 +103,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "retry: it is shown as idle until it begins",
     file: "folds/display.ts",
-    find: 'return inbox.length > 0 && !held ? "running" : "idle";',
+    find: 'return hasQueued(inbox) && !held ? "running" : "idle";',
     replace: 'return "idle";',
     tests: ["queries/settled"],
   },
@@ -117,8 +117,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "settled: held inputs are none",
     file: "folds/display.ts",
-    find: 'inbox.length > 0 && !held ? "running"',
-    replace: 'inbox.length > 0 ? "running"',
+    find: 'hasQueued(inbox) && !held ? "running"',
+    replace: 'hasQueued(inbox) ? "running"',
     tests: ["queries/settled"],
   },
   {
@@ -134,13 +134,6 @@ export const seats = inPackage("packages/core", [
     find: 'if (parked) return "parked";',
     replace: "",
     tests: ["queries/settled"],
-  },
-  {
-    attacks: "display: a thread is idle while it is compacted",
-    file: "folds/display.ts",
-    find: 'if (compacting) return "running";',
-    replace: "",
-    tests: ["packages/memory/test/interrupted-compaction.test.ts"],
   },
   {
     attacks: "display: a subagent that is parked parks the thread above it, in another process",
@@ -292,7 +285,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: a process that only follows takes the input of another",
     file: "thread/supervisor.ts",
-    find: "if (inputs > 0 && inputs >= this.#thread.state.inbox.length)",
+    find: "if (inputs > 0 && inputs >= queuedCount(this.#thread.state.inbox))",
     replace: "if (false)",
     tests: ["thread/first-try"],
   },
@@ -313,8 +306,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "shared commits: a decision does not know the ones before it",
     file: "thread/append-queue.ts",
-    find: "decide(after) ?? {}",
-    replace: "decide(this.#thread.state) ?? {}",
+    find: "decide(progressAt(after, now)) ?? {}",
+    replace: "decide(progressAt(this.#thread.state, now)) ?? {}",
     tests: ["thread/shared-commits"],
   },
   {

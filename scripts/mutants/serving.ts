@@ -191,4 +191,18 @@ export const serving = inPackage("packages/server", [
     replace: 'case "tool_start":\n    case "tool_approval_required":\n',
     tests: ["brief/brief"],
   },
+  {
+    attacks: "repeats: a thread does not learn the key of a command, so another server does it again",
+    file: "routes/route.ts",
+    find: "commandId === undefined ? session : session.once({ commandId })",
+    replace: "commandId === undefined ? session : session",
+    tests: ["routes/repeated"],
+  },
+  {
+    attacks: "repeats: the key of one person is that of another",
+    file: "request-handler.ts",
+    find: "[callerKey(who), route.method",
+    replace: "[route.method",
+    tests: ["routes/repeated"],
+  },
 ]);

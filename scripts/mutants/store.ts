@@ -359,4 +359,32 @@ export const store = inPackage("packages/sqlite", [
     replace: "this.#pending.set(0",
     tests: ["lifetime"],
   },
+  {
+    attacks: "P3: a thread with a dead driver is left alone",
+    file: "waiting-rows.ts",
+    find: "WHERE holder IS NULL OR holder NOT IN living GROUP BY no",
+    replace: "WHERE holder IS NULL GROUP BY no",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "fairness: driven threads of a resource do not count",
+    file: "waiting-rows.ts",
+    find: "coalesce(count, 0) + row_number()",
+    replace: "row_number()",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "P3: seats at a thread are not told that its driver died",
+    file: "followers.ts",
+    find: "if (performance.now() - this.#deathsAt >= DEATHS_MS) this.#pollDeaths();",
+    replace: "",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "a wake is lost: the caller learns that a dead driver will see its input",
+    file: "append.ts",
+    find: "driven: !release && (isDriven || take !== undefined)",
+    replace: "driven: !release && (lease.holder !== null || take !== undefined)",
+    tests: ["conformance"],
+  },
 ]);

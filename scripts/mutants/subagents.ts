@@ -89,7 +89,7 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: a run and a person share a session",
     file: "thread/child-run.ts",
-    find: "if (turn || inbox.length > 0) return { events: [], result: true };",
+    find: "if (turn || hasQueued(inbox)) return { events: [], result: true };",
     replace: "",
     tests: ["subagents/refused"],
   },
@@ -208,8 +208,8 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: descendants of a paused tree are driven",
     file: "thread/thread-registry.ts",
-    find: 'if (this.#onRecover === "pause" && thread.state.turn',
-    replace: 'if (this.#onRecover === "pause" && !thread.state.agent && thread.state.turn',
+    find: "if (mayPause && thread.state.turn",
+    replace: "if (mayPause && !thread.state.agent && thread.state.turn",
     tests: ["subagents/recover"],
   },
   {

@@ -12,15 +12,15 @@ export const values = inPackage("packages/core", [
   {
     attacks: "event check: an event of a newer release is corrupt",
     file: "events/read-event.ts",
-    find: "isForeign(event) || testFor",
-    replace: "testFor",
+    find: "isForeign(event) || (",
+    replace: "(",
     tests: ["turn/decisions"],
   },
   {
     attacks: "event check: a live event is taken from the journal",
     file: "events/read-event.ts",
-    find: "() => false : testOf",
-    replace: "() => true : testOf",
+    find: "!isLive(event.type) && testFor",
+    replace: "testFor",
     tests: ["events/malformed"],
   },
   {
@@ -54,8 +54,8 @@ export const values = inPackage("packages/core", [
   {
     attacks: "event check: what another process appends is not checked",
     file: "thread/thread.ts",
-    find: 'how === "appended" ? event : readEvent(event)',
-    replace: "event",
+    find: "return readEvent(event);",
+    replace: "return event;",
     tests: ["events/malformed"],
   },
   {
@@ -222,7 +222,7 @@ export const values = inPackage("packages/core", [
   {
     attacks: "options: a misspelt key of sendMessage does nothing",
     file: "commands/options.ts",
-    find: "sendMessage: () => z.strictObject(input)",
+    find: "sendMessage: () => z.strictObject(input, untimed)",
     replace: "sendMessage: () => z.object(input)",
     tests: ["commands/options"],
   },

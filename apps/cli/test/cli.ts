@@ -4,10 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { bundle } from "../../../packages/testkit/test/bundle.ts";
 import { trustFolder } from "../src/setup/trust.ts";
-
-export const MAIN = await bundle(new URL("../src/main.ts", import.meta.url));
+import { MAIN } from "./programs.ts";
 
 export interface Finished {
   code: number | null;

@@ -6,8 +6,10 @@ import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { inherited } from "./cli.ts";
+import { CINCH } from "./programs.ts";
 
 const root = join(import.meta.dirname, "../../..");
+/** As in the repository, from the sources. */
 const START = [process.execPath, "-C", "@cinch/source", join(root, "apps/cli/bin.js")];
 
 interface Typed {
@@ -23,7 +25,7 @@ class Terminal {
   constructor() {
     mkdirSync(this.#path("bin"));
     mkdirSync(this.#path("tmp"));
-    writeFileSync(this.#path("bin/cinch"), `#!/bin/sh\nexec ${START.map((word) => `'${word}'`).join(" ")} "$@"\n`);
+    writeFileSync(this.#path("bin/cinch"), `#!/bin/sh\nexec '${process.execPath}' '${CINCH}' "$@"\n`);
     chmodSync(this.#path("bin/cinch"), 0o755);
     writeFileSync(this.#path("package.json"), JSON.stringify({ scripts: { start: START.join(" ") } }));
     const git = (...args: string[]) =>

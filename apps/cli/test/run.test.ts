@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
-import { eventsOf, inherited, MAIN, Place, threadIn } from "./cli.ts";
+import { eventsOf, inherited, Place, threadIn } from "./cli.ts";
+import { MAIN } from "./programs.ts";
 
 describe("cinch run", { concurrency: 4 }, () => {
   test("the answer goes to stdout, the rest to stderr, and the thread to .cinch", async () => {

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
-import { inherited, MAIN, Place, threadIn } from "./cli.ts";
+import { inherited, Place, threadIn } from "./cli.ts";
+import { MAIN } from "./programs.ts";
 import { PseudoTerminal } from "./terminal/pseudo-terminal.ts";
 
 test("a thread to continue that is not there is a usage error, and writes nothing", { timeout: 120_000 }, async () => {
@@ -12,7 +13,7 @@ test("a thread to continue that is not there is a usage error, and writes nothin
   assert.deepEqual([piped.code, piped.stdout], [2, ""]);
   assert.match(piped.stderr, /needs a terminal.*cinch run --continue/);
   using terminal = new PseudoTerminal({ ...inherited(), HOME: place.home });
-  const cinch = `'${process.execPath}' -C @cinch/source '${MAIN}'`;
+  const cinch = `'${process.execPath}' '${MAIN}'`;
   terminal.type(`cd '${place.folder}'; clear; ${cinch} --continue; echo "first $?"\r`);
   await terminal.until(/^first 2$/m);
   assert.match(terminal.rows().join(" "), /no threads yet/);

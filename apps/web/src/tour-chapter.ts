@@ -21,7 +21,7 @@ export interface TourDisplay {
   pendingSuspensions: object;
   activeSubagents: Readonly<Record<string, { endedAt: number | null }>>;
   messages: readonly unknown[];
-  inbox: readonly unknown[];
+  inbox: readonly { dueAt: number | null }[];
   modifiedFiles: object;
   tasks: readonly { status: string }[];
   seq: number;
@@ -35,7 +35,7 @@ export function tourChapter(display: TourDisplay): TourChapter {
   const { status, pendingApproval, pendingSuspensions, activeSubagents, messages, inbox, seq } = display;
   if (pendingApproval) return asked(pendingApproval.toolName);
   if (Object.keys(pendingSuspensions).length > 0) return "plan";
-  if (status !== "idle" || inbox.length > 0)
+  if (status !== "idle" || inbox.some(({ dueAt }) => dueAt === null))
     return Object.values(activeSubagents).some(({ endedAt }) => endedAt === null) ? "subagent" : "works";
   if (messages.length === 0) return seq > NEW_THREAD_EVENTS ? "undone" : "start";
   return Object.keys(display.modifiedFiles).length > 0 && isComplete(display) ? "done" : "stopped";

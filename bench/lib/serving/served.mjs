@@ -35,8 +35,8 @@ export async function served({ folder, model, tools = {}, port = 0, page, harnes
 }
 
 /** A model that gives what `pieces` yields, each as one text delta. */
-export const textModel = (pieces) => ({
-  specificationVersion: "v4",
+export const textModel = (pieces, specificationVersion = "v4") => ({
+  specificationVersion,
   provider: "fake",
   modelId: "fake-model",
   supportedUrls: {},

@@ -1,5 +1,5 @@
-import { CinchError } from "@cinch/core/remote";
-import { mayRetry, type Wire } from "./wire.ts";
+import type { CinchError } from "@cinch/core/remote";
+import { isOf, mayRetry, type Wire } from "./wire.ts";
 
 /** A stream says something at once. If it does not, something in between collects it. */
 const FIRST_BYTE_MS = 10_000;
@@ -7,7 +7,7 @@ const POLL_SECONDS = 25;
 /** A client that polls tries a stream from time to time: the network may be another one. */
 const STREAM_AGAIN_MS = 300_000;
 const CAN_NOT_STREAM = typeof ReadableStream === "undefined";
-const TOO_MANY_STREAMS: string = "TOO_MANY";
+const TOO_MANY_STREAMS = "TOO_MANY";
 
 interface StreamPorts {
   path: string;
@@ -57,8 +57,7 @@ export class EventStream {
         if (this.#isPolling && this.#ports.since() !== before) continue;
       } catch (error) {
         if (!mayRetry(error) && !signal.aborted) throw error;
-        const isRefused = error instanceof CinchError && error.code === TOO_MANY_STREAMS;
-        this.#isPolling = !this.#isPolling && (this.#isSilent || isRefused);
+        this.#isPolling = !this.#isPolling && (this.#isSilent || isOf(error, TOO_MANY_STREAMS));
       }
       await this.#wire.pauses.before(this.#failures++, signal);
     }

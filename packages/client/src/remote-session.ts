@@ -45,7 +45,7 @@ export interface ServerInfo {
 /** What a session of a server and one in the process of the harness have in common. */
 export type SessionFace<Values = StateValues> = Omit<
   Pick<Session<Values>, keyof Session<Values>>,
-  "push" | "abandon" | "listModes"
+  "push" | "abandon" | "once" | "listModes"
 > & { listModes(): Promise<readonly Pick<RemoteMode, "id" | "name">[]> };
 
 export interface RemotePorts {
@@ -141,7 +141,7 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   readonly resume: Session["resume"] = () => this.#seat.command("resume");
   readonly retry: Session["retry"] = () => this.#long("retry");
   readonly compact: Session["compact"] = (options) => this.#long("compact", options);
-  readonly settled: Session["settled"] = () => this.#seat.long("settled", {});
+  readonly settled: Session["settled"] = ({ signal } = {}) => this.#seat.long("settled", { signal });
   readonly resultOf: Session["resultOf"] = ({ signal, ...query }) => this.#seat.long("resultOf", { query, signal });
   readonly explainContext: Session["explainContext"] = () => this.#seat.query("explainContext");
 

@@ -91,6 +91,8 @@ export class Wire {
       try {
         return await this.attempt(encoded, read);
       } catch (error) {
+        // An earlier try has deleted it.
+        if (tries && request.method === "DELETE" && isOf(error, "THREAD_NOT_FOUND")) return undefined as T;
         if (request.signal?.aborted || !mayRetry(error)) throw error;
       }
       await this.pauses.before(tries, request.signal);
@@ -204,6 +206,9 @@ export const closedClient = (): CinchError =>
 const TEMPORARY = new Set([408, 429, 502, 503, 504]);
 const statuses = new WeakMap<object, number>();
 
+export const isOf = (error: unknown, code: string): boolean =>
+  error instanceof CinchError && (error.code as string) === code;
+
 /** The same request may succeed later. */
 export const mayRetry = (error: unknown): boolean =>
   !(error instanceof CinchError) || TEMPORARY.has(statuses.get(error) ?? 0);
@@ -236,7 +241,7 @@ export async function readThreadFile(wire: Wire, path: string): Promise<ThreadFi
       };
     });
   } catch (error) {
-    if (error instanceof CinchError && (error.code as string) === "NOT_FOUND") return null;
+    if (isOf(error, "NOT_FOUND")) return null;
     throw error;
   }
 }

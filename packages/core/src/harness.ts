@@ -1,41 +1,39 @@
-import * as z from "zod/mini";
-import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { catalogOf, SubagentsValue, ToolValues, type Agent, type Subagents } from "./config/agent.ts";
+import { catalogOf } from "./config/agent.ts";
 import { AgentModes } from "./config/agent-modes.ts";
-import { Budget } from "./config/budget.ts";
+import type { Budget } from "./config/budget.ts";
 import { checkedConfig } from "./config/check.ts";
 import { checkAgent, knownAgents } from "./config/check-agent.ts";
-import { CinchError, closedError, reasonOf } from "./errors.ts";
-import { HeartbeatList, Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
+import { HarnessOptions, workerLimits, modesOf, type HarnessConfig } from "./config/harness-config.ts";
+import { closedError, reasonOf } from "./errors.ts";
+import { Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
 import { memoryStore } from "./ports/memory-store.ts";
-import { AgentValue, ModeConfig, modeOf, Modes } from "./config/modes.ts";
-import type { ResolveModel } from "./config/models.ts";
+import { modeOf, Modes } from "./config/modes.ts";
 import { optionsOf } from "./commands/options.ts";
 import { pendingCalls, type ThreadApproval, type ThreadSuspension } from "./queries/pending.ts";
-import { InterruptOn } from "./permissions/gate.ts";
-import { ContextWindow } from "./config/windows.ts";
-import { Rule, ToolCategory } from "./permissions/rule.ts";
-import { costOf, defaultPrices, Prices, type PriceTable } from "./config/prices.ts";
+import type { Rule } from "./permissions/rule.ts";
+import { costOf, defaultPrices } from "./config/prices.ts";
 import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
-import { ClockValue, ContextSources, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
-import { isStandard } from "./tools/schema.ts";
-import { StateShape, type StateUpdates, type StateValues } from "./config/state-shape.ts";
-import type { ContextSource } from "./ports/context-source.ts";
-import type { Memory } from "./ports/memory.ts";
+import { StateShape, type StateValues } from "./config/state-shape.ts";
 import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
-import type { ToolSet } from "./tools/tool.ts";
 import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
+import type { DriveOutcome } from "./ports/placement.ts";
+import { ClusterLease } from "./workers/cluster-lease.ts";
+import { Counters } from "./workers/counters.ts";
+import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
+import { Recovery } from "./workers/recovery.ts";
+import { ProcessRole } from "./workers/process-role.ts";
 
-/** `Values`: the type of the state of a thread, from the `stateSchema`. */
 /** How long `close` waits for steps and calls that run. */
 const DRAIN_MS = 1_000;
+/** How long `drain` waits. */
+const LONG_DRAIN_MS = 25_000;
 
 /** What `createSession` takes. */
 export interface SessionOptions {
@@ -48,83 +46,6 @@ export interface SessionOptions {
   /** The person whom the session acts for. Every event of its commands says so. */
   by?: string;
 }
-
-export interface HarnessConfig<Values = StateValues> {
-  id: string;
-  /** Default: in memory, and lost with the process. */
-  storage?: Store;
-  /** One agent, or several under the names of modes. */
-  agent?: Agent;
-  modes?: ModeConfig[];
-  defaultModeId?: string;
-  tools?: ToolSet;
-  /** The agents that the agents of modes can delegate to, unless they have subagents of their own. */
-  subagents?: Subagents;
-  /** The files and commands that agents can reach. */
-  workspace?: Workspace;
-  /** Keeps prompts within the model's window: `observationalMemory()` or `summaries()` of `@cinch/memory`. Default: prompts only grow. */
-  memory?: Memory;
-  /** What adds to every prompt: skills, AGENTS.md, texts of your own. */
-  context?: readonly ContextSource[];
-  /** How many tokens a model takes: one number for all models, or by the model's name. */
-  contextWindow?: ContextWindow;
-  /** Rules for all threads. The rules of a thread can't allow what these deny. */
-  permissions?: Rule[];
-  /** Tools that ask before they run: always, or for some arguments. */
-  interruptOn?: InterruptOn;
-  /** Overrides the category of a tool. */
-  toolCategory?: (toolName: string) => ToolCategory | undefined;
-  /** What happens to a call that has to ask: it waits for a person, or is declined, for runs without a person. */
-  onAsk?: "wait" | "decline";
-  /** The schema of the state of a thread. */
-  stateSchema?: StandardSchemaV1<unknown, Values>;
-  initialState?: NoInfer<StateUpdates<Values>>;
-  /** What a turn may use; under `thread`, what a whole thread may use. */
-  budget?: Budget;
-  /** Override the built-in table, model by model. */
-  prices?: PriceTable;
-  /** The owner of the threads, in a store that several people or projects share. */
-  resourceId?: string;
-  resolveModel?: ResolveModel;
-  /** What happens to an interrupted turn when its thread is opened: it continues, or is parked until `resume()`. */
-  onRecover?: "resume" | "pause";
-  /** Whether `init` also continues interrupted turns in threads that are not open. */
-  recover?: "opened" | "all";
-  /** Work that is repeated at an interval, from `init` until `close`. */
-  heartbeats?: Heartbeat[];
-  clock?: Clock;
-  ids?: Ids;
-}
-
-const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
-const Config = z.strictObject({
-  id: z.string().check(z.minLength(1)),
-  storage: z.optional(StoreValue),
-  agent: z.optional(AgentValue),
-  modes: z.optional(z.array(ModeConfig).check(z.minLength(1))),
-  defaultModeId: z.optional(z.string()),
-  tools: z.optional(ToolValues),
-  subagents: z.optional(SubagentsValue),
-  workspace: z.optional(WorkspaceValue),
-  memory: z.optional(MemoryValue),
-  context: z.optional(ContextSources),
-  contextWindow: z.optional(ContextWindow),
-  permissions: z.optional(z.array(Rule)),
-  interruptOn: z.optional(InterruptOn),
-  toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
-  onAsk: z.optional(z.enum(["wait", "decline"])),
-  stateSchema: z.optional(z.custom<StandardSchemaV1>(isStandard, "must be a Standard Schema, such as z.object({ … })")),
-  initialState: z.optional(z.record(z.string(), z.unknown())),
-  budget: z.optional(Budget),
-  prices: z.optional(Prices),
-  resourceId: z.optional(z.string().check(z.minLength(1))),
-  resolveModel: z.optional(fn<ResolveModel>()),
-  onRecover: z.optional(z.enum(["resume", "pause"])),
-  recover: z.optional(z.enum(["opened", "all"])),
-  heartbeats: z.optional(HeartbeatList),
-  clock: z.optional(ClockValue),
-  ids: z.optional(fn<Ids>()),
-});
 
 /** The host: configuration, agents and a store. It holds no conversation: its methods for a thread are those of a default session. */
 export class Harness<Values = StateValues> {
@@ -140,13 +61,17 @@ export class Harness<Values = StateValues> {
   readonly #workspace: Workspace | undefined;
   readonly #rules: readonly Rule[];
   #budget: Budget | undefined;
-  readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
+  readonly #config: { clock: Clock; ids: Ids; resourceId: string };
+  /** Without a placement there are no roles: each process drives the threads that it has open. */
+  readonly #role: ProcessRole | undefined;
+  readonly #recovery: Recovery | undefined;
+  readonly #counters = new Counters();
   #ready: Promise<void> | undefined;
   #cancelPrintAtExit: (() => void) | undefined;
   readonly #closing = new AbortController();
 
   constructor(config: HarnessConfig<Values>) {
-    const valid = checkedConfig(Config, config, "Harness");
+    const valid = checkedConfig(HarnessOptions, config, "Harness");
     this.id = valid.id;
     this.#shape = new StateShape(valid.stateSchema, valid.initialState, valid.memory);
     this.#rules = valid.permissions ?? [];
@@ -176,19 +101,29 @@ export class Harness<Values = StateValues> {
     this.#agentModes = new AgentModes(this.#modes);
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
-    this.#config = { clock, ids, recover, resourceId };
-    this.#store = valid.storage ?? memoryStore();
-    const store = this.#store;
+    this.#config = { clock, ids, resourceId };
+    const store = (this.#store = valid.storage ?? memoryStore());
     this.#workspace = valid.workspace;
-    const { workspace, memory, context: sources = [] } = valid;
-    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources };
+    const { workspace, memory, live, placement, context: sources = [] } = valid;
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources, live };
+    const report = (message: string) => this.#inform(message);
+    const limits = workerLimits(valid);
+    const counters = this.#counters;
+    this.#role = placement && new ProcessRole({ placement, store, clock, counters, onRecover, report }, limits);
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
-    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
+    this.#registry = new ThreadRegistry(
+      { ...ports, wakes: this.#role?.wakes, counters, costOf: cost },
+      this.#agentModes,
+      onRecover,
+    );
+    // Workers look for threads without a driver all the time.
+    if (recover === "all" && !placement) this.#recovery = new Recovery({ store, clock, threads: this.#registry });
     this.#session = this.#newSession({});
-    this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
+    const leaseOf = (id: string) => new ClusterLease({ store, clock }, `heartbeat:${valid.id}:${id}`);
+    this.#heartbeats = new Heartbeats({ clock, leaseOf, report }, valid.heartbeats);
   }
 
-  /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads. */
+  /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads, from now on. */
   async init(): Promise<void> {
     if (this.#closing.signal.aborted) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
@@ -201,8 +136,11 @@ export class Harness<Values = StateValues> {
 
   async #init(): Promise<void> {
     await this.#store.open();
+    await this.#role?.open();
+    await this.#registry.openLive();
     await this.#openWorkspace();
-    if (this.#config.recover === "all") await this.#recoverAll();
+    await this.#recovery?.start();
+    await this.#role?.start(this.#registry);
     this.#heartbeats.start();
     this.#cancelPrintAtExit = printAtExit(() => this.#registry.unanswered());
     this.#agentModes.warnOfUnknownTools(this.#modes);
@@ -228,12 +166,6 @@ export class Harness<Values = StateValues> {
       announce({ type: "workspace_error", message: reasonOf(error) });
       throw error;
     }
-  }
-
-  async #recoverAll(): Promise<void> {
-    const active = await this.#store.threads({ active: true });
-    // A thread that can't be opened must not affect the others. A session that opens it gets the error.
-    await Promise.allSettled(active.map(({ id }) => this.#registry.visit(id, async () => undefined)));
   }
 
   /** Starts the heartbeat, at once or with `init`. Replaces the one with the same id, and settles when that one has ended. */
@@ -290,6 +222,27 @@ export class Harness<Values = StateValues> {
   }
 
   /**
+   * Drives the thread until it rests, if it needs a driver: for a placement of your own. `busy`: this process has no room for it, or is a
+   * front. `handed_over`: the process is leaving, and another one has to continue.
+   */
+  async drive(options: { threadId: string }): Promise<DriveOutcome> {
+    const { threadId } = optionsOf("drive", options);
+    await this.init();
+    return this.#role ? this.#role.drive(threadId) : this.#registry.drive(threadId);
+  }
+
+  /**
+   * The first half of `close`: begins no step and no call any more, waits up to `drainMs` (default: 25 s) for those that run, and releases
+   * their leases, so that other processes continue the turns. Sessions stay open.
+   */
+  async drain(options: { drainMs?: number } = {}): Promise<void> {
+    const { drainMs = LONG_DRAIN_MS } = optionsOf("drain", options);
+    const drained = Promise.all([this.#role?.drain(), this.#recovery?.close()]);
+    await this.#registry.drain(drainMs);
+    await drained;
+  }
+
+  /**
    * Begins no step and no call any more, waits up to `drainMs` (default: a second) for those that run, then stops them, and releases the
    * leases. Pending calls stay pending.
    */
@@ -300,7 +253,10 @@ export class Harness<Values = StateValues> {
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
+    const drained = Promise.all([this.#role?.drain(), this.#recovery?.close()]);
     await this.#registry.close({ drainMs });
+    await drained;
+    await this.#role?.close();
     await heartbeats;
     await this.#workspace?.close();
     await this.#store.close();
@@ -316,6 +272,12 @@ export class Harness<Values = StateValues> {
   /** How many threads this process has open, and how many turns it drives. */
   load(): { threads: number; turns: number } {
     return this.#registry.load;
+  }
+
+  /** What this process, and the store that it shares with others, have to do. */
+  async metrics(): Promise<HarnessMetrics> {
+    await this.init();
+    return harnessMetrics({ store: this.#store, counters: this.#counters, threads: this.#registry });
   }
 
   /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */
@@ -345,7 +307,7 @@ export class Harness<Values = StateValues> {
   readonly abort: Session["abort"] = (options) => this.#session.abort(options);
   readonly resume: Session["resume"] = () => this.#session.resume();
   readonly retry: Session["retry"] = () => this.#session.retry();
-  readonly settled: Session["settled"] = () => this.#session.settled();
+  readonly settled: Session["settled"] = (options) => this.#session.settled(options);
   readonly explainContext: Session["explainContext"] = () => this.#session.explainContext();
   readonly compact: Session["compact"] = (options) => this.#session.compact(options);
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
@@ -379,11 +341,4 @@ export class Harness<Values = StateValues> {
   readonly listEvents: Session["listEvents"] = (page) => this.#session.listEvents(page);
   readonly readBlob: Session["readBlob"] = (blob) => this.#session.readBlob(blob);
   readonly listMessages: Session["listMessages"] = (page) => this.#session.listMessages(page);
-}
-
-function modesOf({ agent, modes }: z.infer<typeof Config>): ModeConfig[] {
-  if ((agent === undefined) === (modes === undefined)) {
-    throw new CinchError("INVALID_CONFIG", "Harness: give it either an agent or modes.");
-  }
-  return modes ?? [{ id: "default", agent: agent! }];
 }

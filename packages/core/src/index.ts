@@ -11,6 +11,7 @@ export {
 } from "./config/agent.ts";
 export type { Budget } from "./config/budget.ts";
 export { checkKeys } from "./config/check.ts";
+export type { HarnessConfig } from "./config/harness-config.ts";
 export type { Heartbeat } from "./config/heartbeats.ts";
 export type { HarnessMode, ModeConfig } from "./config/modes.ts";
 export { didYouMean } from "./config/nearest.ts";
@@ -23,7 +24,7 @@ export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
 export type { CloneOptions } from "./commands/clone.ts";
 export type { Compacted } from "./commands/compact.ts";
 export type { CreateOptions } from "./commands/create-thread.ts";
-export type { Input, InputFile } from "./commands/input.ts";
+export type { FollowUp, Input, InputFile } from "./commands/input.ts";
 export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
 export type {
@@ -71,7 +72,7 @@ export type {
 } from "./folds/display-state.ts";
 export type { InboxItem } from "./folds/inbox.ts";
 export type { ModifiedFile } from "./folds/modified.ts";
-export { Harness, type HarnessConfig, type SessionOptions } from "./harness.ts";
+export { Harness, type SessionOptions } from "./harness.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export type { InterruptOn } from "./permissions/gate.ts";
 export type { Fit } from "./permissions/judge.ts";
@@ -93,7 +94,10 @@ export type {
 } from "./ports/memory.ts";
 export type { ContextSource, SourceReach, SourceText } from "./ports/context-source.ts";
 export type { DriveOutcome, Placement } from "./ports/placement.ts";
-export type { Live, LiveFrame, LiveSource, ReadFrame } from "./ports/live.ts";
+export type { HarnessMetrics } from "./workers/harness-metrics.ts";
+export type { LatencySummary } from "./workers/latencies.ts";
+export type { WorkerLimits } from "./workers/worker.ts";
+export type { Live, LiveFrame, LivePosition, LiveReader, LiveSource, ReadFrame, StoredEvent } from "./ports/live.ts";
 export { memoryStore } from "./ports/memory-store.ts";
 export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/workspace.ts";
 export type { EventQuery, FoundEvent, Store, ThreadListChange, ThreadQuery, ThreadRecord } from "./ports/store.ts";

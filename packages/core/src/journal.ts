@@ -9,6 +9,7 @@ export {
   type NewEvent,
   type StampedEvent,
 } from "./events/event-map.ts";
+export { besideTurns } from "./events/beside-turns.ts";
 export type { EventEntry } from "./events/event-entry.ts";
 export { addUsage, noUsage } from "./events/usage.ts";
 export { reduceInbox } from "./folds/inbox.ts";

@@ -1,42 +1,40 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
-import { AnswerTargets } from "./commands/answer-target.ts";
+import type { AnswerAddress, FindCall, WaitingState } from "./commands/answer-target.ts";
 import { cloneThread, type CloneOptions } from "./commands/clone.ts";
-import { requestCompaction, type Compacted } from "./commands/compact.ts";
+import { compactedBefore, requestCompaction, type Compacted, type Compaction } from "./commands/compact.ts";
 import { explainContext, type ContextExplanation } from "./queries/explain-context.ts";
 import { createThread, type CreateOptions } from "./commands/create-thread.ts";
-import { addGrant, rename, setRule, setState, switchMode } from "./commands/thread-settings.ts";
-import { switchModel, type ModelSwitch } from "./commands/thread-settings.ts";
+import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
+import type { ModelSwitch } from "./commands/thread-settings.ts";
 import type { Delivery, DurableEvent, HarnessEvent } from "./events/event-map.ts";
 import type { FileDiff } from "./events/files.ts";
 import { newControl, type Control } from "./folds/control.ts";
 import { trieRecord } from "./folds/trie.ts";
-import { newDisplayState } from "./folds/display.ts";
 import type { HarnessDisplayState, HarnessMessage } from "./folds/display-state.ts";
 import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
-import { closedError } from "./errors.ts";
 import { resultOfInput } from "./queries/input-result.ts";
 import { eventsOf } from "./queries/thread-events.ts";
 import { fileOf, type ThreadFile } from "./queries/thread-file.ts";
 import { abort, abortEnded } from "./commands/abort.ts";
-import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
+import { prepareInput, editQueued, post, removeQueued, send, type FollowUp, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
 import type { HarnessMode, Modes } from "./config/modes.ts";
 import { optionsOf, type CheckedOptions } from "./commands/options.ts";
 import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
 import type { Ids } from "./ports/ids.ts";
-import { CommandQueue } from "./thread/command-queue.ts";
 import type { ReachableThreads } from "./thread/reachable-threads.ts";
-import { Seat } from "./thread/seat.ts";
-import { SignedThread } from "./thread/signed-thread.ts";
-import { retry } from "./commands/retry.ts";
-import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./commands/rewind.ts";
+import { Seat, type SeatOwner } from "./thread/seat.ts";
+import type { SignedThread, Action } from "./thread/signed-thread.ts";
+import { retriedBefore, retry } from "./commands/retry.ts";
+import { diffSince, rewindThread, rewoundBefore, type RewindOptions, type RewindResult } from "./commands/rewind.ts";
 import type { StateShape, StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
 import type { ThreadQuery, ThreadRecord } from "./ports/store.ts";
 import type { Listener } from "./thread/subscriber.ts";
 import { settled, type Settled } from "./queries/settled.ts";
+import { SeatCommands } from "./thread/seat-commands.ts";
 import type { Thread } from "./thread/thread.ts";
 import type { TurnResult } from "./thread/turn-results.ts";
 
@@ -62,18 +60,26 @@ export class Session<Values = StateValues> {
   /** The person whom this session acts for: the `by` of its commands. */
   readonly by: string | undefined;
   readonly #ports: SessionPorts;
-  readonly #noThread: HarnessDisplayState;
   readonly #seat: Seat;
-  readonly #answerTargets = new AnswerTargets();
-  readonly #queue: CommandQueue;
+  readonly #commandId: string | undefined;
+  readonly #commands: SeatCommands;
 
-  constructor(ports: SessionPorts, { resourceId, by }: { resourceId: string; by: string | undefined }) {
+  constructor(ports: SessionPorts, { resourceId, by, seat = new Seat(ports), commandId }: SeatOwner) {
     this.#ports = ports;
-    this.#noThread = { ...newDisplayState(null), yolo: ports.shape.yolo };
-    this.#queue = new CommandQueue(() => ports.ready(), closedError);
-    this.#seat = new Seat(ports.threads, ports.now);
+    this.#seat = seat;
+    this.#commandId = commandId;
+    this.#commands = new SeatCommands(seat, { by, commandId, select: () => this.#select() });
     this.resourceId = resourceId;
     this.by = by;
+  }
+
+  /**
+   * This seat, for a command that may be given again: in any process, also after a crash, the thread accepts a command with this id once, and
+   * a repetition gets the answer of the first. A thread remembers ids for ten minutes. A new input or thread has the id as its own.
+   */
+  once(options: { commandId: string }): Session<Values> {
+    const { commandId } = optionsOf("once", options);
+    return new Session<Values>(this.#ports, { resourceId: this.resourceId, by: this.by, seat: this.#seat, commandId });
   }
 
   // Events
@@ -90,7 +96,7 @@ export class Session<Values = StateValues> {
 
   /** Immutable, and the same object until something changes. */
   getDisplayState(): HarnessDisplayState {
-    return this.#thread?.display ?? this.#noThread;
+    return this.#seat.display;
   }
 
   getTokenUsage(): Usage {
@@ -111,13 +117,14 @@ export class Session<Values = StateValues> {
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is not awaited in the queue of commands, so that the session accepts other commands meanwhile.
-    const accepted = () => prepareInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
-    return (await this.#command(async (signed) => send(signed, await accepted()))).turn;
+    const accepted = () => this.#prepared({ ...optionsOf("sendMessage", input), delivery: "send" });
+    return (await this.#commands.run(async (signed) => send(signed, await accepted()))).turn;
   }
 
-  async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
-    const { delivery, ...input } = optionsOf("post", options);
-    return this.#command(async (signed) => post(signed, await prepareInput(input, delivery, this.#ports.ids)));
+  /** `at` is only for the delivery "follow_up". */
+  async post(options: FollowUp & { delivery: Delivery }): Promise<{ inputId: string }> {
+    const input = optionsOf("post", options);
+    return this.#commands.run(async (signed) => post(signed, await this.#prepared(input)));
   }
 
   /** Adds a message to the running turn, after the calls of its step. */
@@ -125,42 +132,42 @@ export class Session<Values = StateValues> {
     return this.post({ ...optionsOf("steer", input), delivery: "steer" });
   }
 
-  /** Queues a message that begins a turn of its own. */
-  async followUp(input: Input): Promise<{ inputId: string }> {
+  /** Queues a message that begins a turn of its own: now, or at a time. */
+  async followUp(input: FollowUp): Promise<{ inputId: string }> {
     return this.post({ ...optionsOf("followUp", input), delivery: "follow_up" });
   }
 
   listInbox(): Promise<readonly InboxItem[]> {
-    return this.#query(async (thread) => thread.state.inbox);
+    return this.#commands.query(async (thread) => thread.state.inbox);
   }
 
   editInput(edit: { inputId: string; content: string }): Promise<void> {
-    return this.#command((signed) => editQueued(signed, optionsOf("editInput", edit)));
+    return this.#commands.give((signed) => editQueued(signed, optionsOf("editInput", edit)));
   }
 
   removeInput(input: { inputId: string }): Promise<void> {
-    return this.#command((signed) => removeQueued(signed, optionsOf("removeInput", input)));
+    return this.#commands.give((signed) => removeQueued(signed, optionsOf("removeInput", input)));
   }
 
   /** Ends the turn. Queued inputs wait for the next input or for `resume()`; with `inbox` they are dropped. */
   async abort(options: { inbox?: boolean } = {}): Promise<void> {
-    const thread = await this.#command((current) => abort(current, optionsOf("abort", options)));
-    await abortEnded(thread);
+    const given: Action<Thread> = (signed) => abort(signed, optionsOf("abort", options));
+    await abortEnded(await this.#commands.give(given, { again: async (thread) => thread }));
   }
 
   /** Continues a parked turn, or takes the inputs that an abort held back. Otherwise does nothing. */
   resume(): Promise<void> {
-    return this.#query(resume);
+    return this.#commands.query(resume);
   }
 
   /** Continues after a turn that ended with an error, a limit or an abort, without a new message. Settles when the new turn has ended. */
   async retry(): Promise<TurnResult> {
-    return (await this.#command(retry)).turn;
+    return (await this.#commands.give(retry, { again: retriedBefore })).turn;
   }
 
   /** Settles when nothing more happens in the current thread without a person. */
-  async settled(): Promise<Settled> {
-    return (await this.#query(async (thread) => ({ rest: settled(thread) }))).rest;
+  async settled(options: { signal?: AbortSignal } = {}): Promise<Settled> {
+    return (await this.#commands.query(async (thread) => ({ rest: settled(thread, options) }))).rest;
   }
 
   /**
@@ -169,33 +176,36 @@ export class Session<Values = StateValues> {
    */
   async resultOf(input: { inputId: string; signal?: AbortSignal }): Promise<TurnResult> {
     const asked = optionsOf("resultOf", input);
-    return (await this.#query((thread) => resultOfInput(thread, asked))).turn;
+    return (await this.#commands.query((thread) => resultOfInput(thread, asked))).turn;
   }
 
   /** Where the tokens of the next prompt go, and what it leaves out. */
   explainContext(): Promise<ContextExplanation> {
-    return this.#query(explainContext);
+    return this.#commands.query(explainContext);
   }
 
   /** Lets the memory shorten the prompt now. Settles when that is done. `instructions`: what the summary must not lose. */
   async compact(options: { instructions?: string } = {}): Promise<Compacted> {
-    return (await this.#command((signed) => requestCompaction(signed, optionsOf("compact", options)))).compacted;
+    const given: Action<Compaction> = (signed) => requestCompaction(signed, optionsOf("compact", options));
+    return (await this.#commands.give(given, { again: compactedBefore })).compacted;
   }
 
   /** Answers a suspended call. */
   async respondToToolSuspension(options: SuspensionAnswer): Promise<void> {
     const answer = optionsOf("respondToToolSuspension", options);
-    if (this.#thread?.children.isOpening) await this.#thread.children.opened();
-    const bound = this.#answerTargets.bind(this.#thread, "suspended", answer);
-    return bound.until(this.#command((signed) => answerSuspension(signed, answer, bound.find), bound.threadId));
+    return this.#answer("suspended", answer, (find) => (signed) => answerSuspension(signed, answer, find));
   }
 
   /** Answers a call that waits for an approval. */
   async respondToToolApproval(options: ApprovalAnswer): Promise<void> {
     const answer = optionsOf("respondToToolApproval", options);
+    return this.#answer("asking", answer, (find) => (signed) => answerApproval(signed, answer, find));
+  }
+
+  async #answer(waiting: WaitingState, answer: AnswerAddress, give: (find: FindCall) => Action<void>): Promise<void> {
     if (this.#thread?.children.isOpening) await this.#thread.children.opened();
-    const bound = this.#answerTargets.bind(this.#thread, "asking", answer);
-    return bound.until(this.#command((signed) => answerApproval(signed, answer, bound.find), bound.threadId));
+    const { find, threadId, until } = this.#seat.answerTargets.bind(this.#thread, waiting, answer);
+    return until(this.#commands.give(give(find), { threadId }));
   }
 
   // Modes, permissions, state
@@ -206,7 +216,7 @@ export class Session<Values = StateValues> {
 
   /** Takes effect with the next step. The conversation stays, and a running turn continues. */
   switchMode(mode: { modeId: string }): Promise<void> {
-    return this.#command((signed) => switchMode(signed, optionsOf("switchMode", mode).modeId));
+    return this.#commands.give((signed) => switchMode(signed, optionsOf("switchMode", mode).modeId));
   }
 
   getCurrentModeId(): string {
@@ -214,7 +224,7 @@ export class Session<Values = StateValues> {
   }
 
   switchModel(model: ModelSwitch): Promise<void> {
-    return this.#command((signed) => switchModel(signed, optionsOf("switchModel", model)));
+    return this.#commands.give((signed) => switchModel(signed, optionsOf("switchModel", model)));
   }
 
   getCurrentModelId(): string {
@@ -223,20 +233,20 @@ export class Session<Values = StateValues> {
   }
 
   setPermissionForTool(rule: { toolName: string; policy: Policy; match?: string }): Promise<void> {
-    return this.#command((signed) => setRule(signed, optionsOf("setPermissionForTool", rule)));
+    return this.#commands.give((signed) => setRule(signed, optionsOf("setPermissionForTool", rule)));
   }
 
   setPermissionForCategory(rule: { category: ToolCategory; policy: Policy }): Promise<void> {
-    return this.#command((signed) => setRule(signed, optionsOf("setPermissionForCategory", rule)));
+    return this.#commands.give((signed) => setRule(signed, optionsOf("setPermissionForCategory", rule)));
   }
 
   /** Has the effect of the answer `always_allow_tool`. */
   grantSessionTool(target: { toolName: string; match?: string }): Promise<void> {
-    return this.#command((signed) => addGrant(signed, optionsOf("grantSessionTool", target)));
+    return this.#commands.give((signed) => addGrant(signed, optionsOf("grantSessionTool", target)));
   }
 
   grantSessionCategory(target: { category: ToolCategory }): Promise<void> {
-    return this.#command((signed) => addGrant(signed, optionsOf("grantSessionCategory", target)));
+    return this.#commands.give((signed) => addGrant(signed, optionsOf("grantSessionCategory", target)));
   }
 
   getSessionGrants(): Rule[] {
@@ -254,7 +264,7 @@ export class Session<Values = StateValues> {
 
   /** Changes the given keys and no others. */
   setState(updates: StateUpdates<Values>): Promise<void> {
-    return this.#command((signed) => setState(signed, this.#ports.shape, updates));
+    return this.#commands.give((signed) => setState(signed, this.#ports.shape, updates));
   }
 
   /** `undefined`: the configuration no longer has it. */
@@ -273,16 +283,16 @@ export class Session<Values = StateValues> {
   // Threads
 
   createThread(options: CreateOptions = {}): Promise<ThreadRecord> {
-    return this.#queue.run(async () => this.#create(optionsOf("createThread", options)));
+    return this.#seat.queue.run(async () => this.#create(optionsOf("createThread", options)));
   }
 
   /** The newest thread of the resource that is not a subagent's, or a new one. */
   selectOrCreateThread(): Promise<ThreadRecord> {
-    return this.#queue.run(() => this.#select());
+    return this.#seat.queue.run(() => this.#select());
   }
 
   switchThread(thread: { threadId: string }): Promise<ThreadRecord> {
-    return this.#queue.run(async () => {
+    return this.#seat.queue.run(async () => {
       const { threadId } = optionsOf("switchThread", thread);
       await this.#seat.enter(threadId);
       return this.#ports.threads.record(threadId);
@@ -290,11 +300,11 @@ export class Session<Values = StateValues> {
   }
 
   renameThread(options: { title: string }): Promise<void> {
-    return this.#command((signed) => rename(signed, optionsOf("renameThread", options).title));
+    return this.#commands.give((signed) => rename(signed, optionsOf("renameThread", options).title));
   }
 
   deleteThread(thread: { threadId: string }): Promise<void> {
-    return this.#queue.run(async () => {
+    return this.#seat.queue.run(async () => {
       const { threadId } = optionsOf("deleteThread", thread);
       await this.#ports.threads.delete(threadId);
       if (this.#thread?.id === threadId) await this.#thread.refresh();
@@ -303,16 +313,16 @@ export class Session<Values = StateValues> {
 
   /** Creates a thread that begins as this one was at `atSeq`, and makes it the current thread. */
   async cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
-    const { sourceThreadId = this.#thread?.id, ...cut } = optionsOf("cloneThread", options);
+    const { sourceThreadId = this.#thread?.id, ...cut } = { id: this.#commandId, ...optionsOf("cloneThread", options) };
     const { threads } = this.#ports;
-    return this.#queue.run(async () => {
+    return this.#seat.queue.run(async () => {
       const existing = cut.id === undefined ? undefined : await threads.find(cut.id);
       const cloneAndEnter = async (source: SignedThread) => {
         const { id, folds } = await cloneThread(source, threads, cut);
         await this.#seat.enter(id, folds);
         return threads.record(id);
       };
-      if (existing?.resourceId !== this.resourceId) return this.#at(sourceThreadId, cloneAndEnter);
+      if (existing?.resourceId !== this.resourceId) return this.#commands.at(sourceThreadId, cloneAndEnter);
       await this.#seat.enter(existing.id);
       return existing;
     });
@@ -322,61 +332,53 @@ export class Session<Values = StateValues> {
   listThreads(query: Omit<ThreadQuery, "active" | "topLevel"> = {}): Promise<ThreadRecord[]> {
     const list = ({ resourceId = this.resourceId, limit = 50, ...rest }: ThreadQuery) =>
       this.#ports.threads.list({ ...rest, limit, resourceId, topLevel: rest.parentId === undefined });
-    return this.#queue.run(async () => list(optionsOf("listThreads", query)));
+    return this.#seat.queue.run(async () => list(optionsOf("listThreads", query)));
   }
 
   /** Reverts conversation, files, or both to `toSeq`. Events up to `toSeq` stay in force. The journal keeps the others. */
   rewind(options: RewindOptions): Promise<RewindResult> {
-    return this.#command((signed) => rewindThread(signed, optionsOf("rewind", options)));
+    const given: Action<RewindResult> = (signed) => rewindThread(signed, optionsOf("rewind", options));
+    return this.#commands.give(given, { again: rewoundBefore });
   }
 
   /** The changes of the thread to files after the event `since`; default: all. */
   diff(options: { since?: number } = {}): Promise<FileDiff[]> {
-    return this.#query(async (thread) => diffSince(thread, optionsOf("diff", options).since ?? 0));
+    return this.#commands.query(async (thread) => diffSince(thread, optionsOf("diff", options).since ?? 0));
   }
 
   /** The newest messages before the event `before`, oldest first; default: the newest of all. */
   listMessages(page: { limit?: number; before?: number } = {}): Promise<HarnessMessage[]> {
-    return this.#query((thread) => messagesOf(thread, optionsOf("listMessages", page)));
+    return this.#commands.query((thread) => messagesOf(thread, optionsOf("listMessages", page)));
   }
 
   /** A page of the durable events after the event `after`, in order. Bounded in bytes: only an empty page is the end. */
   listEvents(page: { after?: number; limit?: number } = {}): Promise<DurableEvent[]> {
-    return this.#query((thread) => eventsOf(thread, optionsOf("listEvents", page)));
+    return this.#commands.query((thread) => eventsOf(thread, optionsOf("listEvents", page)));
   }
 
   /** The file that a file part of this thread names by its hash. `null`: no file part of it does. */
   readBlob(blob: { hash: string }): Promise<ThreadFile | null> {
-    return this.#query((thread) => fileOf(thread, optionsOf("readBlob", blob).hash));
+    return this.#commands.query((thread) => fileOf(thread, optionsOf("readBlob", blob).hash));
   }
 
   // Seat
 
   /** Leaves the thread. Pending calls stay pending. If this process drives the turn, the turn continues. */
   async close(): Promise<void> {
-    if (this.#queue.isClosed) return;
-    await this.#queue.close();
+    if (this.#seat.queue.isClosed) return;
+    await this.#seat.queue.close();
     this.#seat.leave();
     this.#ports.left();
   }
 
   /** For the harness, which closes its threads itself, without waiting for their turns. */
   abandon(): void {
-    this.#queue.abandon();
+    this.#seat.queue.abandon();
     this.#seat.subscribers.close();
   }
 
-  #command<T>(work: (signed: SignedThread) => Promise<T>, threadId = this.#thread?.id): Promise<T> {
-    return this.#queue.run(() => this.#at(threadId, work));
-  }
-
-  async #at<T>(threadId: string | undefined, work: (signed: SignedThread) => Promise<T>): Promise<T> {
-    const id = threadId ?? this.#thread?.id ?? (await this.#select()).id;
-    return this.#seat.visit(id, (thread) => work(new SignedThread(thread, this.by)));
-  }
-
-  #query<T>(work: (thread: Thread) => Promise<T>): Promise<T> {
-    return this.#command(({ thread }) => work(thread));
+  #prepared(input: FollowUp & { delivery: Delivery }) {
+    return prepareInput({ ...input, id: input.id ?? this.#commandId }, this.#ports);
   }
 
   async #select(): Promise<ThreadRecord> {
@@ -391,7 +393,7 @@ export class Session<Values = StateValues> {
     await current?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId, by } = this;
-    const id = await createThread(this.#ports, { ...options, resourceId, by, ...shown, current });
+    const id = await createThread(this.#ports, { id: this.#commandId, ...options, resourceId, by, ...shown, current });
     await this.#seat.enter(id);
     return this.#ports.threads.record(id);
   }

@@ -237,6 +237,9 @@ class ScheduledStore implements Store {
   lease: Store["lease"] = (...args) => this.#operation("lease", () => this.#memory.lease(...args));
   holds: Store["holds"] = (...args) => this.#operation("holds", () => this.#memory.holds(...args));
   release: Store["release"] = (...args) => this.#operation("release", () => this.#memory.release(...args));
+  stranded: Store["stranded"] = (...args) => this.#operation("stranded", () => this.#memory.stranded(...args));
+  load: Store["load"] = () => this.#operation("load", () => this.#memory.load());
+  announce: Store["announce"] = (...args) => this.#operation("announce", () => this.#memory.announce(...args));
   blob: Store["blob"] = (...args) => this.#operation("blob", () => this.#memory.blob(...args));
   saveDraft: Store["saveDraft"] = (...args) => this.#operation("saveDraft", () => this.#memory.saveDraft(...args));
   draft: Store["draft"] = (...args) => this.#operation("draft", () => this.#memory.draft(...args));

@@ -20,7 +20,8 @@ export async function harness(
 ): Promise<Harness & AsyncDisposable & { seen: HarnessEvent[] }> {
   const { model, tools = {}, maxSteps, ...config } = options;
   const agent = new Agent({ name: "tester", model, instructions: "Test.", tools, ...(maxSteps ? { maxSteps } : {}) });
-  const made = new Harness({ id: "test", agent, storage: memoryStore(), permissions, ...config });
+  const given: HarnessConfig = { id: "test", agent, storage: memoryStore(), permissions, ...config };
+  const made = new Harness(underTest.config(given));
   await made.init();
   const face = await underTest.face(made);
   const seen: HarnessEvent[] = [];
@@ -32,7 +33,12 @@ export async function harness(
  * What the tests of this process work with: the harness itself, or a client of a server in front of it. `packages/client/test/session`
  * runs these files a second time, over HTTP.
  */
-export const underTest = { isRemote: false, face: async (made: Harness): Promise<Harness> => made };
+export const underTest = {
+  isRemote: false,
+  /** `workers/as-worker` adds a placement. */
+  config: (config: HarnessConfig): HarnessConfig => config,
+  face: async (made: Harness): Promise<Harness> => made,
+};
 
 /** Options of a test that waits for an event of a turn which continues when its thread is opened. */
 export const missed = () => onlyHere("the turn may have ended before a client has entered the thread");

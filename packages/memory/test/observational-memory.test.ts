@@ -4,7 +4,17 @@ import { Agent, Harness, newDisplayState, reduceDisplay, type HarnessEvent, type
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { fail, hang } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
-import { answer, assertCovered, isObserver, isReflector, look, simulated, stepsOf, worker } from "./simulation.ts";
+import {
+  answer,
+  assertCovered,
+  isObserver,
+  isReflector,
+  look,
+  MemoryJobs,
+  simulated,
+  stepsOf,
+  worker,
+} from "./simulation.ts";
 
 const SMALL = { messageTokens: 4_000, observationTokens: 2_000 };
 
@@ -295,7 +305,9 @@ test("with the cache cold after an idle time, observations are activated below t
   const model = worker(6);
   await using simulation = await simulated(model, { memory: observationalMemory(SMALL), clock });
   const { harness, seen } = simulation;
+  using jobs = new MemoryJobs(harness);
   await harness.sendMessage({ content: "Look." });
+  await jobs.ended();
   assert.equal(ofType(seen, "om_activation").length, 0);
   now += 10 * 60_000;
   await harness.sendMessage({ content: "Go on." });

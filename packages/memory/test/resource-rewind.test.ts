@@ -5,16 +5,20 @@ import type { DurableEvent, Harness, Memory, Store } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import type { ScriptedModel } from "@cinch/testkit";
 import { observationalMemory } from "@cinch/memory";
-import { answer, look, resultsIn, simulated, stepsOf, worker } from "./simulation.ts";
+import { answer, look, MemoryJobs, resultsIn, simulated, stepsOf, worker } from "./simulation.ts";
 
 const memory = observationalMemory({ messageTokens: 2_000, observationTokens: 40_000, scope: "resource" });
 
 /** Observations are so long that a reflection is shorter. */
 const FACTS = "A fact. ".repeat(15);
 
-/** An agent that looks `todo` times in each turn, with a new number each time, and an observer that says which results it saw. */
+/**
+ * An agent that looks `todo` times in each turn, with a new number each time, and an observer that says which results it saw. With
+ * `observed`, each step waits for the observer.
+ */
 class Looker {
   todo = 0;
+  #jobs: MemoryJobs | undefined;
   #at = 0;
   readonly model: ScriptedModel;
 
@@ -26,13 +30,20 @@ class Looker {
         if (this.todo <= 0) return undefined;
         this.todo--;
         const at = ++this.#at;
-        return answer("I look.", { name: "look", input: { at }, id: `call-${at}` });
+        const step = answer("I look.", { name: "look", input: { at }, id: `call-${at}` });
+        const jobs = this.#jobs;
+        return async function* (options) {
+          await jobs?.ended();
+          yield* step(options);
+        };
       },
     });
   }
 
-  async look(harness: Harness, times: number): Promise<void> {
+  async look(harness: Harness, times: number, { observed = false } = {}): Promise<void> {
     this.todo = times;
+    using jobs = new MemoryJobs(harness);
+    this.#jobs = observed ? jobs : undefined;
     assert.equal((await harness.sendMessage({ content: "Look." })).reason, "complete");
   }
 }
@@ -92,7 +103,7 @@ async function started({
 
 test("a rewind reverts what other conversations would have learned of the reverted messages", async () => {
   await using s = await started();
-  await s.looker.look(s.harness, 20);
+  await s.looker.look(s.harness, 20, { observed: true });
   const before = await learned(s.harness, s.model);
   const toSeq = await seqOf(s.store, s.threadId, 8);
   assert.ok(before.has(1) && before.has(12), [...before].join());
@@ -242,7 +253,7 @@ test("an observation that could not be shared is shared at the next activation, 
   }
   const small = observationalMemory({ messageTokens: 1_000, observationTokens: 1_000, scope: "resource" });
   await using s = await started({ memory: small, store: new Broken(new MemoryData()) });
-  await s.looker.look(s.harness, 80);
+  await s.looker.look(s.harness, 80, { observed: true });
   const { observed } = await journalOf(s.store, s.threadId);
   assert.ok((await s.store.read(s.threadId)).some((event) => event.type === "om_activation" && event.reflected));
   assert.deepEqual(observed.difference(await learned(s.harness, s.model)), new Set());

@@ -149,6 +149,30 @@ export async function simulated(
   return { harness, seen, [Symbol.asyncDispose]: () => harness.close() };
 }
 
+/** Follows the observer and the reflector of the current thread. On a busy machine the steps of a turn may be faster than they are. */
+export class MemoryJobs {
+  readonly #running = new Set<string>();
+  readonly #unsubscribe: () => void;
+
+  constructor(harness: Harness) {
+    this.#unsubscribe = harness.subscribe(({ type }) => {
+      const [, job, state] = /^om_(observation|reflection)_(start|end|failed)$/.exec(type) ?? [];
+      if (job === undefined) return;
+      if (state === "start") this.#running.add(job);
+      else this.#running.delete(job);
+    });
+  }
+
+  /** Settles when none is at work. */
+  async ended(): Promise<void> {
+    while (this.#running.size > 0) await setImmediate();
+  }
+
+  [Symbol.dispose](): void {
+    this.#unsubscribe();
+  }
+}
+
 /** The requests that are steps of the agent. */
 export const stepsOf = (model: ScriptedModel): LanguageModelV4CallOptions[] =>
   model.requests.filter((options) => !isObserver(options) && !isReflector(options) && !isSummariser(options));

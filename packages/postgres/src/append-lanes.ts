@@ -5,13 +5,13 @@ import type { AppendOp } from "./append-op.ts";
 import { AWAY_MS, QueryFailed, pausing, type Database } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { awayError } from "./failure.ts";
-import type { LeaseHolder } from "./lease-holder.ts";
+import type { LeaseHolder, LeaseState } from "./lease-holder.ts";
 
 /** What `append_many` answers to one append. */
 export type AppendOutcome =
-  | { kind: "appended"; seq: number; epoch: number; no: number; listed?: boolean }
+  | ({ kind: "appended"; seq: number; no: number; listed?: boolean } & LeaseState)
   | { kind: "newer" }
-  | { kind: "refused"; epoch: number; holder: number | null; beat: number | null }
+  | ({ kind: "refused" } & LeaseState)
   | { kind: "not_found"; id: string }
   /** The journal ends before the `seq` after which the caller appends. */
   | { kind: "shorter"; last: number }
@@ -45,6 +45,8 @@ export class AppendLanes {
   #busy = 0;
   #isScheduled = false;
   #giveUpAt = Infinity;
+  #batches = 0;
+  #batchedAppends = 0;
   #idle = Promise.withResolvers<void>();
 
   constructor(database: Database, holder: LeaseHolder) {
@@ -61,6 +63,11 @@ export class AppendLanes {
     this.#waiting.push({ op, blobs, size, since: performance.now(), outcome });
     this.#schedule();
     return outcome.promise;
+  }
+
+  /** How many transactions there were, and the appends in them. */
+  get counts(): { batches: number; batchedAppends: number } {
+    return { batches: this.#batches, batchedAppends: this.#batchedAppends };
   }
 
   /** Settles when no append is under way. While the server is away, appends are given up after `AWAY_MS`. */
@@ -103,6 +110,8 @@ export class AppendLanes {
     for (let attempt = 0; batch.length > 0; attempt++) {
       try {
         const outcomes = await this.#attempt(batch, attempt);
+        this.#batches++;
+        this.#batchedAppends += batch.length;
         for (const [at, { outcome }] of batch.entries()) outcome.resolve(outcomes[at]!);
         return;
       } catch (error) {

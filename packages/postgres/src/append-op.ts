@@ -13,6 +13,10 @@ export interface AppendOp {
   take?: number;
   release?: boolean;
   active?: boolean;
+  awake?: boolean;
+  /** Null: never. Counts if `is_due_given`. */
+  due_at?: number | null;
+  is_due_given?: boolean;
   driver: boolean;
   nonce: number;
   /** The answer to an earlier attempt was lost. */
@@ -45,7 +49,7 @@ const MAX_HASH_CHARS = 256;
 
 /** Throws `INVALID_INPUT` for an append that makes no sense. */
 export function appendOpOf(threadId: string, events: readonly StampedEvent[], options: AppendOptions): AppendOp {
-  const { afterSeq: after, epoch, take, release, active } = options;
+  const { afterSeq: after, epoch, take, release, active, awake, dueAt } = options;
   validate(threadId, events, options);
   const op: AppendOp = {
     id: escapeKey("The id of the thread", threadId),
@@ -54,6 +58,7 @@ export function appendOpOf(threadId: string, events: readonly StampedEvent[], op
     epoch,
     take,
     active,
+    awake,
     driver: events.some((event, at) => needsLease(event) && !(at === 0 && isCreation(event))),
     nonce: newNonce(),
     ends_draft: false,
@@ -61,13 +66,15 @@ export function appendOpOf(threadId: string, events: readonly StampedEvent[], op
     events: [],
   };
   if (release) op.release = true;
+  if (dueAt !== undefined) Object.assign(op, { due_at: dueAt && wholeMs(dueAt), is_due_given: true });
   if (events[0] && isCreation(events[0])) op.created = creationOf(events[0], after);
   for (const [at, event] of events.entries()) addEvent(op, event, after + 1 + at);
   return op;
 }
 
 function validate(threadId: string, events: readonly StampedEvent[], options: AppendOptions): void {
-  const { afterSeq, epoch, take, release } = options;
+  const { afterSeq, epoch, take, release, dueAt } = options;
+  if (Number.isNaN(dueAt)) throw invalid("A thread's dueAt is a time in ms, or null.");
   if (!threadId || !threadId.isWellFormed()) throw invalid("A thread's id must be well-formed text.");
   const isSeq = Number.isInteger(afterSeq) && afterSeq >= 0 && afterSeq + events.length <= MAX_SEQ;
   if (!isSeq) throw invalid(`Nothing can be appended after ${afterSeq}: a seq is a whole number up to ${MAX_SEQ}.`);
@@ -103,6 +110,9 @@ function creationOf(event: StampedEvent, after: number): Creation | undefined {
     at,
   };
 }
+
+/** A deadline may be any number of milliseconds from now. */
+const wholeMs = (at: number): number => Math.min(Math.ceil(Math.max(0, at)), Number.MAX_SAFE_INTEGER);
 
 const titleOf = (title: string): { title: string; folded: string } => ({
   title: escapeText(title),

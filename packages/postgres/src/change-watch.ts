@@ -1,7 +1,8 @@
-import type { ThreadChanges } from "@cinch/core/store";
+import type { Store, ThreadChanges } from "@cinch/core/store";
 import type { Database } from "./database.ts";
 import { DirectConnection } from "./direct-connection.ts";
 import { FollowBarrier } from "./follow-barrier.ts";
+import type { LeaseHolder } from "./lease-holder.ts";
 import { ListFollowers } from "./list-followers.ts";
 import { noticeKey, type ChangeNotice } from "./change-notice.ts";
 import { ThreadFollowers } from "./thread-followers.ts";
@@ -19,7 +20,7 @@ export class ChangeWatch {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(database: Database, { directUrl, holder }: { directUrl: string; holder: number }) {
+  constructor(database: Database, { directUrl, holder }: { directUrl: string; holder: LeaseHolder }) {
     this.#barrier = FollowBarrier.of(`${database.place} ${database.schema}`);
     this.#threads = new ThreadFollowers(database, { holder, barrier: this.#barrier });
     this.#lists = new ListFollowers(database, this.#barrier);
@@ -30,14 +31,14 @@ export class ChangeWatch {
       }
     };
     const handlers = { received, connected: () => this.#poll() };
-    this.#direct = new DirectConnection(directUrl, { database, holder, handlers });
+    this.#direct = new DirectConnection(directUrl, { database, holder: holder.no, handlers });
   }
 
   open(): Promise<void> {
     return this.#direct.open();
   }
 
-  follow(threadId: string, changed: (seq?: number) => void): () => void {
+  follow(threadId: string, changed: Parameters<Store["follow"]>[1]): () => void {
     const stop = this.#threads.follow(threadId, changed);
     this.#schedule();
     return stop;

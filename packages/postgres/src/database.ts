@@ -164,6 +164,14 @@ export class Database {
     return query;
   }
 
+  /** How many connections there are, how many are in use, and how many calls wait for one. */
+  get connections(): { size: number; busy: number; waiting: number } {
+    const pools = Object.values(this.#pools);
+    const sum = (count: (pool: Pool) => number) => pools.reduce((all, pool) => all + count(pool), 0);
+    const size = sum(({ totalCount }) => totalCount);
+    return { size, busy: size - sum(({ idleCount }) => idleCount), waiting: sum(({ waitingCount }) => waitingCount) };
+  }
+
   /** Settles when all queries have ended. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
@@ -200,7 +208,7 @@ export const connectionConfig = (url: string): ClientConfig => ({
   types: { getTypeParser },
 });
 
-function poolOf(url: string, max: number): Pool {
+export function poolOf(url: string, max: number): Pool {
   const pool = new Pool({ ...connectionConfig(url), max, idleTimeoutMillis: 30_000, allowExitOnIdle: true });
   // A connection that fails while it is idle is replaced when it is needed; one that is in use also rejects its query.
   pool.on("error", () => undefined);

@@ -120,7 +120,9 @@ export class DirectConnection {
         { type: "CinchWarning", code: "CINCH_NO_NOTICES" },
       );
     }, HELLO_MS).unref();
-    this.#notify(client, [`${HELLO} ${this.#holder}`]).catch(() => this.#lost(client));
+    // By another connection: through a pooler this one might share a session of the server with itself, and hear only what it says.
+    const values = [this.#channel, `${HELLO} ${this.#holder}`];
+    this.#database.once("write", { text: "SELECT pg_notify($1, $2)", values }).catch(() => this.#lost(client));
   }
 
   #received(payload: string): void {

@@ -60,6 +60,17 @@ export class JournalReader {
     return stored.map((row) => this.#decode(threadId, row));
   }
 
+  /** What threads have appended themselves after these events, at most `limit` events altogether. One attempt: throws `QueryFailed`. */
+  async appended(places: ReadonlyMap<string, number>, limit: number): Promise<Map<string, DurableEvent[]>> {
+    const text = `SELECT t.id, e.seq, e.checksum, e.body FROM unnest($1::text[], $2::integer[]) AS f (id, after)
+      JOIN cinch.threads t ON t.id = f.id JOIN cinch.segments s ON s.thread = t.no AND s.journal = t.no
+      JOIN cinch.events e ON e.seq > f.after AND ${IS_READ} ORDER BY t.no, e.seq LIMIT $3`;
+    const values = [[...places.keys()].map(escapeText), [...places.values()], limit];
+    const rows = await this.#database.once<EventRow & { id: string }>("read", { text, values });
+    const byThread = Map.groupBy(rows, ({ id }) => unescapeText(id));
+    return new Map(Array.from(byThread, ([id, found]) => [id, found.map((row) => this.#decode(id, row))]));
+  }
+
   #decode(threadId: string, { seq, checksum, body }: EventRow): DurableEvent {
     if (checksum !== eventChecksum(seq, body)) throw this.#damaged(threadId, seq);
     const event = JSON.parse(body) as DurableEvent;

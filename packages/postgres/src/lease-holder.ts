@@ -1,15 +1,29 @@
 import type { Lease } from "@cinch/core/store";
 import type { Database } from "./database.ts";
+import { escapeText, unescapeText } from "./escaped-text.ts";
 import { HolderWatch } from "./holder-watch.ts";
 
-interface HolderRow extends Record<string, unknown> {
+/** What a beat returns of a watched holder. */
+export interface HolderRow extends Record<string, unknown> {
   no: number;
   beat: number;
   locked: boolean | null;
 }
 
+/** A lease as the server knows it. `beat`: of a holder other than this store object; null or left out if it has no row. */
+export interface LeaseState {
+  epoch: number;
+  holder: number | null;
+  beat?: number | null;
+  address?: string | null;
+}
+
+const BEAT = "SELECT no, beat, locked FROM cinch.beat($1, $2, $3, $4)";
 const BEAT_MS = 500;
+/** While a holder may be dead, and while this process asks for leases or for stranded threads. */
 const WATCH_MS = 250;
+const ASKED_MS = 1_500;
+/** For how long a holder is watched that nothing asks for any more. */
 const FORGET_MS = 15_000;
 
 /**
@@ -22,6 +36,11 @@ export class LeaseHolder {
   readonly #watches = new Map<number, HolderWatch>();
   /** Threads whose lease this store object has taken. Another process may have taken one of them meanwhile. */
   readonly #held = new Set<string>();
+  #followed: ReadonlySet<number> = new Set();
+  /** The holders that were dead at the last beat. */
+  #dead: ReadonlySet<number> = new Set();
+  #onDeath: (holders: ReadonlySet<number>) => void = () => undefined;
+  #announced: { address: string | null; draining: boolean } = { address: null, draining: false };
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
   #answeredAt = -Infinity;
@@ -30,6 +49,15 @@ export class LeaseHolder {
   constructor(database: Database, no: number) {
     this.#database = database;
     this.no = no;
+  }
+
+  get isDraining(): boolean {
+    return this.#announced.draining;
+  }
+
+  /** Calls back with the holders of followed threads that are found dead. */
+  onDeath(callback: (holders: ReadonlySet<number>) => void): void {
+    this.#onDeath = callback;
   }
 
   /** Must be called before a lease is taken: from then on others watch the beat. Returns whether the thread was not held before. */
@@ -44,15 +72,27 @@ export class LeaseHolder {
     this.#held.delete(threadId);
   }
 
+  async announce({ address, draining }: { address?: string; draining?: boolean }): Promise<void> {
+    if (address !== undefined) this.#announced.address = escapeText(address);
+    if (draining !== undefined) this.#announced.draining = draining;
+    await this.#database.query("beat", { text: BEAT, values: this.#beatWith([]) });
+  }
+
   /** The status of a lease with this holder, for this store object. */
-  statusOf({ epoch, holder, beat }: { epoch: number; holder: number | null; beat: number | null }): Lease {
+  statusOf({ epoch, holder, beat = null, address = null }: LeaseState): Lease {
     if (holder === null) return { epoch, status: "free" };
     if (holder === this.no) return { epoch, status: "mine" };
     if (beat === null) return { epoch, status: "dead" };
-    this.#watch(holder);
+    this.watch([holder]);
     const watch = this.#watches.get(holder);
     const isDead = watch?.beat === beat && watch.isDead(performance.now());
-    return { epoch, status: isDead ? "dead" : "held" };
+    if (isDead) return { epoch, status: "dead" };
+    return { epoch, status: "held", ...(address === null ? {} : { address: unescapeText(address) }) };
+  }
+
+  isDriven(lease: LeaseState): boolean {
+    const { status } = this.statusOf(lease);
+    return status === "mine" || status === "held";
   }
 
   /** The beats of dead holders, by number. A holder with another beat is alive. */
@@ -68,11 +108,31 @@ export class LeaseHolder {
     await this.#beating;
   }
 
-  #watch(holder: number): void {
-    const known = this.#watches.get(holder);
-    if (known) known.askedAt = performance.now();
-    else this.#watches.set(holder, new HolderWatch(performance.now()));
-    this.#start();
+  /** Finds out soon whether these holders live. */
+  watch(holders: readonly number[]): void {
+    for (const holder of holders) {
+      const known = this.#watches.get(holder);
+      if (known) known.askedAt = performance.now();
+      else this.#watches.set(holder, new HolderWatch(performance.now()));
+    }
+    if (holders.length > 0) this.#start();
+  }
+
+  /** The other holders of all threads that are followed. They are watched as long as they are named, by the query that follows the threads. */
+  follows(holders: ReadonlySet<number>): void {
+    this.#followed = holders;
+    for (const holder of holders) if (!this.#watches.has(holder)) this.#watches.set(holder, new HolderWatch(-Infinity));
+  }
+
+  /** The arguments of a beat to send along with another query, whose answer goes to `observe`. `undefined`: none is due. */
+  get dueBeat(): readonly unknown[] | undefined {
+    const isDue = this.#followed.size > 0 && performance.now() - this.#answeredAt >= BEAT_MS;
+    const isOwn = this.#timer !== undefined || this.#beating !== undefined;
+    return isDue && !isOwn && !this.#isStopped ? this.#beatWith([...this.#watches.keys()]) : undefined;
+  }
+
+  #beatWith(watched: readonly number[]): readonly unknown[] {
+    return [this.no, watched, this.#announced.address, this.#announced.draining];
   }
 
   #start(): void {
@@ -83,21 +143,34 @@ export class LeaseHolder {
   async #beat(): Promise<void> {
     const sentAt = performance.now();
     try {
-      const watched = [...this.#watches.keys()];
-      const text = "SELECT no, beat, locked FROM cinch.beat($1, $2)";
-      const rows = await this.#database.once<HolderRow>("beat", { text, values: [this.no, watched] });
-      this.#observe(rows, sentAt);
+      const values = this.#beatWith([...this.#watches.keys()]);
+      this.#observe(await this.#database.once<HolderRow>("beat", { text: BEAT, values }), sentAt);
     } catch {
       // The next beat tries again. Meanwhile others may take over, which is what a beat that stands still is for.
     }
     this.#beating = undefined;
-    const isNeeded = this.#held.size > 0 || this.#watches.size > 0;
-    if (!isNeeded || this.#isStopped) return;
+    this.#schedule();
+  }
+
+  /** Without leases and without suspicion, the query that follows the threads has the beat. */
+  #schedule(): void {
+    const now = performance.now();
+    const watches = [...this.#watches.values()];
+    const isUrgent = watches.some((watch) => watch.isSuspect(now) || now - watch.askedAt < ASKED_MS);
+    const isWatching = [...this.#watches.keys()].some((holder) => !this.#followed.has(holder));
+    const isNeeded = isUrgent || isWatching || this.#held.size > 0;
+    if (!isNeeded || this.#timer || this.#isStopped) return;
     const next = () => {
       this.#timer = undefined;
       this.#start();
     };
-    this.#timer = setTimeout(next, this.#watches.size > 0 ? WATCH_MS : BEAT_MS).unref();
+    this.#timer = setTimeout(next, isUrgent ? WATCH_MS : BEAT_MS).unref();
+  }
+
+  /** The answer to a beat that was sent at this time. */
+  observe(rows: readonly HolderRow[], sentAt: number): void {
+    this.#observe(rows, sentAt);
+    if (!this.#beating) this.#schedule();
   }
 
   #observe(rows: readonly HolderRow[], sentAt: number): void {
@@ -105,12 +178,18 @@ export class LeaseHolder {
     const observation = { sentAt, answeredAt, previousAt: this.#answeredAt };
     this.#answeredAt = answeredAt;
     const found = new Map(rows.map((row) => [row.no, row]));
+    const dead = new Set<number>();
     for (const [no, watch] of this.#watches) {
       const row = found.get(no);
       // A holder that was asked about while the query ran is in no row of it.
-      if (watch.askedAt > sentAt && !row) continue;
-      if (!row || answeredAt - watch.askedAt > FORGET_MS) this.#watches.delete(no);
-      else watch.observe(row, observation);
+      if (watch.since > sentAt && !row) continue;
+      if (row) watch.observe(row, observation);
+      if (!row || watch.isDead(answeredAt)) dead.add(no);
+      const isForgotten = !row || answeredAt - watch.askedAt > FORGET_MS;
+      if (isForgotten && !this.#followed.has(no)) this.#watches.delete(no);
     }
+    const died = dead.difference(this.#dead).intersection(this.#followed);
+    this.#dead = dead;
+    if (died.size > 0) this.#onDeath(died);
   }
 }

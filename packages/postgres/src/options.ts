@@ -14,9 +14,10 @@ const KEYS = ["url", "directUrl", "schema"];
 const MAX_SCHEMA_CHARS = 63;
 
 /** Throws `INVALID_CONFIG`. */
-export function withDefaultSchema(options: PostgresOptions): Required<PostgresOptions> {
-  if (typeof options === "string") throw wrong("takes an object: postgresStore({ url }).");
-  checkKeys("postgresStore", options, KEYS);
+export function withDefaultSchema(what: string, options: PostgresOptions): Required<PostgresOptions> {
+  const wrong = (why: string) => new CinchError("INVALID_CONFIG", `${what} ${why}`);
+  if (typeof options === "string") throw wrong(`takes an object: ${what}({ url }).`);
+  checkKeys(what, options, KEYS);
   const { url, directUrl = url, schema = "cinch" } = options;
   for (const [name, value] of Object.entries({ url, directUrl }))
     if (typeof value !== "string" || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value))
@@ -28,5 +29,3 @@ export function withDefaultSchema(options: PostgresOptions): Required<PostgresOp
 
 const isSchemaName = (name: string): boolean =>
   /^[A-Za-z0-9_-]+$/.test(name) && !name.startsWith("pg_") && name.length <= MAX_SCHEMA_CHARS;
-
-const wrong = (what: string): CinchError => new CinchError("INVALID_CONFIG", `postgresStore ${what}`);

@@ -4,12 +4,13 @@ import type { Database } from "./database.ts";
 import { APPEND_MANY } from "./sql/append-function.ts";
 import { TABLES } from "./sql/tables.ts";
 import { THREAD_FUNCTIONS } from "./sql/thread-functions.ts";
+import { WAITING_FUNCTIONS } from "./sql/waiting-functions.ts";
 
 /**
  * `migrations[n]` upgrades a schema from format `n` to `n + 1`. A released migration is never edited, and after one the release before it
  * must still work: processes of both run side by side during a deploy.
  */
-const migrations: readonly string[] = [TABLES + THREAD_FUNCTIONS + APPEND_MANY];
+export const migrations: readonly string[] = [TABLES + THREAD_FUNCTIONS + WAITING_FUNCTIONS + APPEND_MANY];
 
 const FORMAT = migrations.length;
 const PROGRAM = "cinch";

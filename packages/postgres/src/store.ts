@@ -15,6 +15,10 @@ import {
   type Lease,
   type SavedFold,
   type StampedEvent,
+  type StoreLoad,
+  type StoreMetrics,
+  type StrandedQuery,
+  type StrandedThread,
   type ThreadChanges,
 } from "@cinch/core/store";
 import { AppendLanes, type AppendOutcome } from "./append-lanes.ts";
@@ -23,12 +27,14 @@ import { ChangeWatch } from "./change-watch.ts";
 import { Database, closedStore } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { EventFinder } from "./event-finder.ts";
-import { LeaseHolder } from "./lease-holder.ts";
+import { LeaseHolder, type LeaseState } from "./lease-holder.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { withDefaultSchema, type PostgresOptions } from "./options.ts";
 import { prepareSchema } from "./schema.ts";
 import { SearchIndexer } from "./search-indexer.ts";
+import { grantAccess } from "./store-access.ts";
 import { ThreadListing } from "./thread-listing.ts";
+import { WaitingThreads } from "./waiting-threads.ts";
 
 /** Threads in a PostgreSQL database. Processes on any number of machines may have it open. */
 export function postgresStore(options: PostgresOptions): Store {
@@ -44,13 +50,10 @@ interface Opened {
   list: ThreadListing;
   finder: EventFinder;
   indexer: SearchIndexer;
+  waiting: WaitingThreads;
 }
 
-interface LeaseRow extends Record<string, unknown> {
-  epoch: number;
-  holder: number | null;
-  beat: number | null;
-}
+type LeaseRow = LeaseState & Record<string, unknown>;
 
 class PostgresStore implements Store {
   readonly #options: Required<PostgresOptions>;
@@ -61,7 +64,8 @@ class PostgresStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: PostgresOptions) {
-    this.#options = withDefaultSchema(options);
+    this.#options = withDefaultSchema("postgresStore", options);
+    grantAccess(this, { options: this.#options, database: () => this.#assertOpen().database });
   }
 
   async open(): Promise<void> {
@@ -170,7 +174,7 @@ class PostgresStore implements Store {
   }
 
   async #lease(threadId: string): Promise<LeaseRow | undefined> {
-    const text = `SELECT h.epoch, h.holder, o.beat FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no
+    const text = `SELECT h.epoch, h.holder, o.beat, o.address FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no
       LEFT JOIN cinch.holders o ON o.no = h.holder WHERE t.id = $1 AND NOT h.deleted`;
     const [row] = await this.#assertOpen().database.read<LeaseRow>(text, [escapeText(threadId)]);
     return row;
@@ -184,6 +188,24 @@ class PostgresStore implements Store {
     if (rows.length === 0) return;
     holder.released(threadId);
     watch.changed(threadId);
+  }
+
+  async stranded(query: StrandedQuery): Promise<StrandedThread[]> {
+    const { holder, waiting } = this.#assertOpen();
+    return holder.isDraining ? [] : waiting.stranded(query);
+  }
+
+  async load(): Promise<StoreLoad> {
+    return this.#assertOpen().waiting.load();
+  }
+
+  metrics(): StoreMetrics {
+    const { lanes, database } = this.#assertOpen();
+    return { ...lanes.counts, pool: database.connections };
+  }
+
+  async announce(holder: { address?: string; draining?: boolean }): Promise<void> {
+    await this.#assertOpen().holder.announce(holder);
   }
 
   async blob(hash: string): Promise<Uint8Array | undefined> {
@@ -219,7 +241,7 @@ class PostgresStore implements Store {
     await this.#assertOpen().reader.saveFold(threadId, fold);
   }
 
-  follow(threadId: string, changed: (seq?: number) => void): () => void {
+  follow(threadId: string, changed: Parameters<Store["follow"]>[1]): () => void {
     return this.#assertOpen().watch.follow(threadId, changed);
   }
 
@@ -238,11 +260,9 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
   await database.write(
     `DELETE FROM cinch.holders o WHERE seen < now() - interval '1 day' AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no)`,
   );
-  const [row] = await database.write<{ no: number }>(
-    "INSERT INTO cinch.holders (beat, seen) VALUES (0, now()) RETURNING no",
-  );
+  const [row] = await database.write<{ no: number }>("INSERT INTO cinch.holders (seen) VALUES (now()) RETURNING no");
   const holder = new LeaseHolder(database, row!.no);
-  const watch = new ChangeWatch(database, { directUrl, holder: holder.no });
+  const watch = new ChangeWatch(database, { directUrl, holder });
   await watch.open();
   return {
     database,
@@ -253,6 +273,7 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
     list: new ThreadListing(database),
     finder: new EventFinder(database),
     indexer: new SearchIndexer(database),
+    waiting: new WaitingThreads(database, holder),
   };
 }
 
@@ -262,7 +283,7 @@ async function resultOf(
 ): Promise<AppendResult> {
   switch (outcome.kind) {
     case "appended":
-      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch };
+      return { kind: "appended", seq: outcome.seq, epoch: outcome.epoch, driven: holder.isDriven(outcome) };
     case "refused":
       return { kind: "refused", lease: holder.statusOf(outcome) };
     case "newer":

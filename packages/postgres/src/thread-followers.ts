@@ -1,17 +1,25 @@
+import type { DurableEvent } from "@cinch/core";
 import type { Database } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { BARRIER_MS, type FollowBarrier } from "./follow-barrier.ts";
+import { GrownJournals } from "./grown-journals.ts";
+import { JournalReader } from "./journal-reader.ts";
+import type { HolderRow, LeaseHolder } from "./lease-holder.ts";
 import { noticeKey, type ChangeNotice } from "./change-notice.ts";
+
+type Changed = (seq?: number, events?: readonly DurableEvent[]) => void;
 
 /** Two equal ones mean that the thread has not changed, except what this store object itself does to its lease and its draft. */
 interface State {
   seq: number;
   other: string;
+  /** Of the lease, unless it is this store object. */
+  holder: number | null;
 }
 
 interface Followed {
   threadId: string;
-  callbacks: Set<{ changed: (seq?: number) => void }>;
+  callbacks: Set<{ changed: Changed }>;
   /** As last read. `undefined`: not read yet. Null: there is no such thread. */
   state: State | null | undefined;
   since: number;
@@ -19,32 +27,45 @@ interface Followed {
   isUnsure: boolean;
 }
 
-interface StateRow extends Record<string, unknown> {
-  id: string;
-  seq: number;
-  other: string;
-}
+/** The state of a thread, or with `id` null what a beat returns. */
+type StateRow = ({ id: string } & State & Record<string, unknown>) | ({ id: null } & HolderRow);
+
+const HEADS = `FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no WHERE t.id = ANY ($1)`;
+const STATES = `SELECT t.id, h.last_seq AS seq, nullif(h.holder, $2) AS holder, concat_ws(' ', h.deleted, nullif(h.holder, $2),
+    CASE WHEN h.holder IS DISTINCT FROM $2 THEN (SELECT max(d.n) FROM cinch.drafts d WHERE d.thread = h.thread AND d.epoch = h.epoch) END
+  ) AS other, NULL::bigint AS no, NULL::bigint AS beat, NULL::boolean AS locked ${HEADS}`;
+const STATES_AND_BEATS = `${STATES} UNION ALL
+  SELECT NULL, NULL, NULL, NULL, b.no, b.beat, b.locked FROM cinch.beat($3, $4, $5, $6) b`;
 
 /** Calls back when a followed thread changes: by the notices of other processes, and by one query for all threads in case a notice is lost. */
 export class ThreadFollowers {
   readonly #database: Database;
-  readonly #holder: number;
+  readonly #holder: LeaseHolder;
+  readonly #grown: GrownJournals;
   readonly #barrier: FollowBarrier;
   readonly #followed = new Map<string, Followed>();
   readonly #byKey = new Map<number, Set<Followed>>();
   #reading: Promise<void> | undefined;
 
-  constructor(database: Database, { holder, barrier }: { holder: number; barrier: FollowBarrier }) {
+  constructor(database: Database, { holder, barrier }: { holder: LeaseHolder; barrier: FollowBarrier }) {
     this.#database = database;
     this.#holder = holder;
     this.#barrier = barrier;
+    this.#grown = new GrownJournals(new JournalReader(database), (threadId, seq, events) => {
+      const followed = this.#followed.get(threadId);
+      if (followed) this.#call(followed, seq, events);
+    });
+    holder.onDeath((dead) => {
+      for (const followed of this.#followed.values())
+        if (followed.state?.holder && dead.has(followed.state.holder)) this.#call(followed);
+    });
   }
 
   get isFollowed(): boolean {
     return this.#followed.size > 0;
   }
 
-  follow(threadId: string, changed: (seq?: number) => void): () => void {
+  follow(threadId: string, changed: Changed): () => void {
     const followed = this.#followed.get(threadId) ?? this.#add(threadId);
     const follower = { changed };
     followed.callbacks.add(follower);
@@ -54,10 +75,12 @@ export class ThreadFollowers {
     };
   }
 
-  /** With `seq`, the only change is that the journal now ends at `seq`. */
+  /** This store object has changed the thread. With `seq`, the only change is that the journal now ends at `seq`. */
   notify(threadId: string, seq?: number): void {
     const followed = this.#followed.get(threadId);
-    if (followed) this.#notify(followed, seq);
+    if (!followed) return;
+    if (seq !== undefined) this.#reached(followed, seq);
+    this.#call(followed, seq);
   }
 
   received(notice: ChangeNotice): void {
@@ -68,10 +91,10 @@ export class ThreadFollowers {
   /** The notice of an append may come long after it, even after a later `follow`. */
   #receive(followed: Followed, notice: ChangeNotice): void {
     const { state } = followed;
-    if (notice.kind === "changed" && state !== undefined) this.#notify(followed);
+    if (notice.kind === "changed" && state !== undefined) this.#call(followed);
     else if (notice.kind === "changed") followed.isUnsure = true;
     else if (notice.kind === "appended" && state !== undefined && notice.seq > (state?.seq ?? 0))
-      this.#notify(followed, notice.seq);
+      this.#grew(followed, notice.seq);
   }
 
   /** Compares all followed threads with what was read before. One query at a time. */
@@ -86,10 +109,19 @@ export class ThreadFollowers {
     await this.poll();
   }
 
-  #notify(followed: Followed, seq?: number): void {
-    const { state, callbacks } = followed;
-    if (seq !== undefined && state) followed.state = { ...state, seq: Math.max(seq, state.seq) };
-    for (const follower of callbacks) queueMicrotask(() => callbacks.has(follower) && follower.changed(seq));
+  #call({ callbacks }: Followed, seq?: number, events?: readonly DurableEvent[]): void {
+    for (const follower of callbacks) queueMicrotask(() => callbacks.has(follower) && follower.changed(seq, events));
+  }
+
+  /** Another process has appended. */
+  #grew(followed: Followed, seq: number): void {
+    this.#grown.add(followed.threadId, { after: followed.state?.seq ?? 0, seq });
+    this.#reached(followed, seq);
+  }
+
+  #reached(followed: Followed, seq: number): void {
+    const { state } = followed;
+    if (state) followed.state = { ...state, seq: Math.max(seq, state.seq) };
   }
 
   #add(threadId: string): Followed {
@@ -116,20 +148,25 @@ export class ThreadFollowers {
 
   async #read(): Promise<void> {
     const all = [...this.#followed.values()];
-    if (all.length === 0) return;
-    const text = `SELECT t.id, h.last_seq AS seq, concat_ws(' ', h.deleted, nullif(h.holder, $2),
-        CASE WHEN h.holder IS DISTINCT FROM $2 THEN (SELECT max(d.n) FROM cinch.drafts d WHERE d.thread = h.thread AND d.epoch = h.epoch) END) AS other
-      FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no WHERE t.id = ANY ($1)`;
-    const values = [all.map(({ threadId }) => escapeText(threadId)), this.#holder];
+    if (all.length === 0) return this.#holder.follows(new Set());
+    const beat = this.#holder.dueBeat;
+    const values = [all.map(({ threadId }) => escapeText(threadId)), this.#holder.no, ...(beat ?? [])];
+    const sentAt = performance.now();
     let rows: StateRow[];
     try {
-      rows = await this.#database.once<StateRow>("read", { text, values });
+      rows = await this.#database.once<StateRow>("read", { text: beat ? STATES_AND_BEATS : STATES, values });
     } catch {
       for (const followed of all) followed.isUnsure ||= followed.state === undefined;
       return;
     }
-    const found = new Map(rows.map(({ id, seq, other }) => [unescapeText(id), { seq, other }]));
+    const found = new Map(rows.flatMap((row) => (row.id === null ? [] : [[unescapeText(row.id), row] as const])));
     for (const followed of all) this.#compare(followed, found.get(followed.threadId) ?? null);
+    this.#holder.follows(new Set([...found.values()].flatMap(({ holder }) => (holder === null ? [] : [holder]))));
+    if (beat)
+      this.#holder.observe(
+        rows.filter((row) => row.id === null),
+        sentAt,
+      );
   }
 
   #compare(followed: Followed, now: State | null): void {
@@ -137,11 +174,10 @@ export class ThreadFollowers {
     const isLate = before === undefined && performance.now() - since > BARRIER_MS;
     const isUnsure = followed.isUnsure || isLate;
     // A notice of a newer event may have come while the query ran.
-    followed.state = now && before ? { ...now, seq: Math.max(now.seq, before.seq) } : now;
+    const isGrown = now !== null && before !== undefined && now.seq > (before?.seq ?? 0);
     followed.isUnsure = false;
-    if (isUnsure) return this.#notify(followed);
-    if (before === undefined || now === null) return;
-    if (before && before.other !== now.other) this.#notify(followed);
-    else if (now.seq > (before?.seq ?? 0)) this.#notify(followed, now.seq);
+    if (isGrown && !isUnsure && (!before || before.other === now.other)) this.#grew(followed, now.seq);
+    followed.state = now && before ? { ...now, seq: Math.max(now.seq, before.seq) } : now;
+    if (isUnsure || (before && now && before.other !== now.other)) this.#call(followed);
   }
 }

@@ -62,6 +62,23 @@ test("a dead holder is found after an outage too", () => {
   assert.equal(deaths(beats)[0], 63_250);
 });
 
+test("an observer that beats once a second, because all is well, makes no holder dead in an outage either", () => {
+  const calm = [1, 2, 3].map((beat) => ({ at: beat * 1_000, beat }));
+  for (const outage of [1_600, 4_000, 3_600_000]) {
+    const after = every250(3_000 + outage, 5_900 + outage, { beat: 3, locked: false });
+    assert.deepEqual(deaths([...calm, ...after.slice(0, 4)]), []);
+    assert.deepEqual(deaths([...calm, ...after.map((one) => ({ ...one, locked: true }))]), []);
+  }
+  const suspect = [...calm, { at: 4_000, beat: 3 }, { at: 5_400, beat: 3 }];
+  assert.deepEqual(deaths([...suspect, ...every250(5_650, 8_400, { beat: 3 })]), [], "a pause after a suspicion");
+});
+
+test("an observer that beats once a second finds a dead holder", () => {
+  const calm = [1, 2, 3, 4].map((at) => ({ at: at * 1_000, beat: Math.min(at, 3) }));
+  assert.equal(deaths([...calm, ...every250(4_250, 9_000, { beat: 3 })])[0], 6_250);
+  assert.equal(deaths([...calm, ...every250(4_250, 9_000, { beat: 3, locked: false })])[0], 5_500);
+});
+
 test("a verdict is not used when the observer has not looked for a while", () => {
   const watch = new HolderWatch(0);
   for (const { at, beat } of every250(0, 5_000, { beat: 7 }))

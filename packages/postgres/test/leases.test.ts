@@ -31,7 +31,7 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     const since = performance.now();
     await becomes(store, "dead");
     const taken = await store.append("t", start(), { afterSeq: 2, take: 1 });
-    assert.deepEqual(taken, { kind: "appended", seq: 3, epoch: 2 });
+    assert.deepEqual(taken, { kind: "appended", seq: 3, epoch: 2, driven: true });
     assert.ok(performance.now() - since < 10_000);
     const holders = await place.query("SELECT no FROM cinch.holders");
     assert.equal(holders.length, 1, "the row of the dead one is removed");
@@ -92,6 +92,24 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     }
     await driver.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "…" }]);
     await until("the notice of a draft", () => drafts > 0);
+  });
+
+  test("whatever the wall clocks of processes do, a living driver keeps its lease and a dead one is found", async () => {
+    await using place = await Place.make();
+    const imports = [new URL("./programs/leaping-clock.ts", import.meta.url)];
+    const [first, second] = [place.add(new StoreProcess({ imports })), place.add(new StoreProcess({ imports }))];
+    const driver = await first.store(place.options);
+    const other = await second.store(place.options);
+    await driver.append("t", [created(), ...start()], { afterSeq: 0, take: 0, awake: true });
+    const statuses = new Set<string>();
+    for (const end = performance.now() + 5_000; performance.now() < end; await pause(100)) {
+      statuses.add((await other.lease("t")).status);
+      assert.deepEqual(await other.stranded({ limit: 1, freeMs: 0 }), []);
+    }
+    assert.deepEqual([...statuses], ["held"]);
+    await first.kill();
+    await until("the death", async () => (await other.stranded({ limit: 1, freeMs: 1e6 })).length === 1);
+    assert.equal((await other.append("t", start(), { afterSeq: 2, take: 1 })).kind, "appended");
   });
 
   test("a driver that deletes a large thread for seconds keeps its leases", async () => {

@@ -42,6 +42,7 @@ describe("outages", { concurrency: 6 }, () => {
           kind: "appended",
           seq: seq + 1,
           epoch: 0,
+          driven: false,
         });
       }
       assert.equal(proxy.cuts, 5);
@@ -56,18 +57,21 @@ describe("outages", { concurrency: 6 }, () => {
       kind: "appended",
       seq: 1,
       epoch: 1,
+      driven: true,
     });
     proxy.cutNext("after", "append_many");
     assert.deepEqual(await store.append("t", [], { afterSeq: 1, epoch: 1, release: true }), {
       kind: "appended",
       seq: 1,
       epoch: 1,
+      driven: false,
     });
     proxy.cutNext("after", "append_many");
     assert.deepEqual(await store.append("t", [event("agent_start")], { afterSeq: 1, take: 1 }), {
       kind: "appended",
       seq: 2,
       epoch: 2,
+      driven: true,
     });
     assert.deepEqual(await store.lease("t"), { epoch: 2, status: "mine" });
     proxy.cutNext("after", "delete_thread");
@@ -88,7 +92,7 @@ describe("outages", { concurrency: 6 }, () => {
     proxy.down();
     assert.equal((await other.append("t", [input("theirs")], { afterSeq: 3 })).kind, "appended");
     proxy.up();
-    assert.deepEqual(await appended, { kind: "appended", seq: 3, epoch: 1 });
+    assert.deepEqual(await appended, { kind: "appended", seq: 3, epoch: 1, driven: true });
     assert.deepEqual(contents(await store.read("t")), ["mine", "theirs"]);
   });
 

@@ -36,7 +36,7 @@ export class Place implements AsyncDisposable {
 
   /** Runs SQL past the store. `cinch.` stands for the schema. */
   async query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-    const client = new Client(this.url);
+    const client = new Client({ connectionString: this.url, options: "-c TimeZone=UTC" });
     await client.connect();
     try {
       const { rows } = await client.query<Record<string, unknown>>(

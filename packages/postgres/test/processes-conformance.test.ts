@@ -13,6 +13,11 @@ storeConformance("postgres, with the second store in another process,", async ()
   return {
     store: ordered(await place.store(), order),
     another: async () => ordered(place.add(await other.store(place.options)), order),
+    mortal: async () => {
+      const dying = place.add(new StoreProcess());
+      const { append } = await dying.store(place.options);
+      return { append, kill: () => dying.kill() };
+    },
     dispose: () => place[Symbol.asyncDispose](),
   };
 });

@@ -15,6 +15,8 @@ export class Proxy implements AsyncDisposable {
   /** Whether notices are lost on their way to the client. */
   isMute = false;
   cuts = 0;
+  /** How many queries were answered. */
+  answers = 0;
 
   private constructor(server: ReturnType<typeof createServer>, to: URL) {
     this.#server = server;
@@ -93,7 +95,10 @@ export class Proxy implements AsyncDisposable {
     });
     const messages = new Messages();
     server.on("data", (all: Buffer) => {
-      const chunk = messages.filtered(all, (type) => !(this.isMute && type === NOTIFICATION));
+      const chunk = messages.filtered(all, (type) => {
+        if (type === READY) this.answers += 1;
+        return !(this.isMute && type === NOTIFICATION);
+      });
       // The answer is complete when the server is ready for the next query, and its transaction is then committed.
       if (!isLosing) client.write(chunk);
       else if (chunk.includes(Buffer.from([0x5a, 0, 0, 0, 5, 0x49]))) client.destroy();
@@ -102,6 +107,7 @@ export class Proxy implements AsyncDisposable {
 }
 
 const NOTIFICATION = "A".charCodeAt(0);
+const READY = "Z".charCodeAt(0);
 
 /** The messages of a server: a letter, and the length of the rest. */
 class Messages {

@@ -32,7 +32,7 @@ test(
         await store.append(`t${no}`, [created()], { afterSeq: 0 });
         for (let seq = 1; ; seq++) {
           const result = await store.append(`t${no}`, [input(`${seq}`)], { afterSeq: seq });
-          assert.deepEqual(result, { kind: "appended", seq: seq + 1, epoch: 0 });
+          assert.deepEqual(result, { kind: "appended", seq: seq + 1, epoch: 0, driven: false });
           if (isOver) return seq;
           await pause(5);
         }

@@ -77,7 +77,7 @@ export interface Server {
 /** Creates a cluster in the folder, unless it has one, and starts a server that outlives this process only if it is detached. */
 export async function startServer(
   data: string,
-  { port, detached = false }: { port?: number; detached?: boolean } = {},
+  { port, detached = false, isDurable = false }: { port?: number; detached?: boolean; isDurable?: boolean } = {},
 ): Promise<Server> {
   const isRoot = process.getuid?.() === 0;
   const embedded = new EmbeddedPostgres({
@@ -94,13 +94,8 @@ export async function startServer(
   const log = openSync(join(data, "..", "log"), "a");
   const used = port ?? (await freePort());
   // A crash of the server is tested, but not one of the machine.
-  const settings = [
-    "fsync=off",
-    "full_page_writes=off",
-    "max_connections=300",
-    "shared_buffers=64MB",
-    "listen_addresses=127.0.0.1",
-  ];
+  const careless = isDurable ? [] : ["fsync=off", "full_page_writes=off"];
+  const settings = [...careless, "max_connections=300", "shared_buffers=64MB", "listen_addresses=127.0.0.1"];
   const args = ["-D", data, "-p", String(used), "-k", join(data, ".."), ...settings.flatMap((one) => ["-c", one])];
   const server = spawn(postgres, args, { ...owner, detached, stdio: ["ignore", log, log] });
   server.unref();
@@ -113,7 +108,7 @@ const platform = (): string => (process.platform === "win32" ? "windows" : proce
 
 const idOf = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

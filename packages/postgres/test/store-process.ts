@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { CinchError, type ErrorCode, type Store } from "@cinch/core";
+import { CinchError, type DurableEvent, type ErrorCode, type Store } from "@cinch/core";
 import { ThreadChanges, type ThreadListChange } from "@cinch/core/store";
 import type { PostgresOptions } from "@cinch/postgres";
 import { bundle } from "../../testkit/test/bundle.ts";
@@ -13,24 +13,30 @@ interface Answer {
   failure?: { code: ErrorCode; message: string };
   changed?: boolean;
   seq?: number;
+  events?: DurableEvent[];
   change?: ThreadListChange;
 }
+
+type Changed = Parameters<Store["follow"]>[1];
 
 interface Waiting {
   resolve(value: unknown): void;
   reject(reason: unknown): void;
-  changed?: (seq?: number) => void;
+  changed?: Changed;
   changes?: ThreadChanges;
 }
 
 /** Another process, which has stores on the same database. */
 export class StoreProcess {
-  readonly #process = fork(program, [], { execArgv: [], serialization: "advanced" });
+  readonly #process;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
   #nextStore = 1;
 
-  constructor() {
+  /** `imports`: modules that the process loads first. */
+  constructor({ imports = [] }: { imports?: readonly URL[] } = {}) {
+    const execArgv = imports.map(({ href }) => `--import=${href}`);
+    this.#process = fork(program, [], { execArgv, serialization: "advanced" });
     this.#process.on("message", (answer: Answer) => this.#answered(answer));
     this.#process.on("exit", () => {
       for (const { reject } of this.#waiting.values()) reject(new Error("the process is dead"));
@@ -75,7 +81,7 @@ export class StoreProcess {
     return { id, waiting, answer: promise };
   }
 
-  #follow(store: number, threadId: string, changed: (seq?: number) => void): () => void {
+  #follow(store: number, threadId: string, changed: Changed): () => void {
     const { id, waiting, answer } = this.#call(store, "follow", [threadId]);
     waiting.changed = changed;
     answer.catch(() => undefined);
@@ -96,9 +102,9 @@ export class StoreProcess {
     return changes;
   }
 
-  #answered({ id, value, failure, changed, seq, change }: Answer): void {
+  #answered({ id, value, failure, changed, seq, events, change }: Answer): void {
     const waiting = this.#waiting.get(id);
-    if (changed) return waiting?.changed?.(seq);
+    if (changed) return waiting?.changed?.(seq, events);
     if (change) return waiting?.changes?.push(change);
     if (!waiting?.changed) this.#waiting.delete(id);
     if (failure) waiting?.reject(new CinchError(failure.code, failure.message));

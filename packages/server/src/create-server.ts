@@ -61,9 +61,10 @@ export function createServer(options: ServerOptions): CinchServer {
   const mounts = new Map(Object.entries(options.mounts ?? {}));
   const handler = new RequestHandler({ parts, sites, authenticate, log, page: pageOf(options) });
 
-  async function fetch(request: Request): Promise<Response> {
+  const fetch = (request: Request) => answered(request);
+  async function answered(request: Request, address?: string): Promise<Response> {
     const mount = mounts.get(new URL(request.url).pathname.split("/")[1]!);
-    const answer = mount ? mount(request) : handler.handle(request);
+    const answer = mount ? mount(request) : handler.handle(request, address);
     running.add(answer);
     try {
       return await answer;
@@ -72,7 +73,9 @@ export function createServer(options: ServerOptions): CinchServer {
     }
   }
 
-  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const ofSocket = (request: Request, { incoming }: { incoming: { socket?: { remoteAddress?: string } } }) =>
+    answered(request, incoming.socket?.remoteAddress);
+  const listener = getRequestListener(ofSocket, { overrideGlobalObjects: false });
   async function node(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const problem = ambiguityOf(request);
     if (problem === undefined) return listener(request, response);

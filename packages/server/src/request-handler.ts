@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
+import { FailedTokens } from "./access/failed-tokens.ts";
 import { checkHost, checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
@@ -36,6 +38,7 @@ interface Match {
 export class RequestHandler {
   readonly #ports: HandlerPorts;
   readonly #answers = new IdempotentAnswers();
+  readonly #failedTokens = new FailedTokens();
   readonly #router = new PatternRouter<Route>();
 
   constructor(ports: HandlerPorts) {
@@ -48,9 +51,10 @@ export class RequestHandler {
     return new RequestRecord({ log, metrics: parts.metrics }, method);
   }
 
-  async handle(request: Request): Promise<Response> {
+  /** `address`: of the connection, where it is known. */
+  async handle(request: Request, address?: string): Promise<Response> {
     const record = this.newRecord(request.method);
-    const response = await this.#answer(request, record).catch((error: unknown) => record.failed(error));
+    const response = await this.#answer(request, { record, address }).catch((error: unknown) => record.failed(error));
     const headers = new Headers(response.headers);
     headers.set("cinch-protocol", String(PROTOCOL));
     headers.set("x-request-id", record.id);
@@ -62,7 +66,10 @@ export class RequestHandler {
     return new Response(body, { status: response.status, headers });
   }
 
-  async #answer(request: Request, record: RequestRecord): Promise<Response> {
+  async #answer(
+    request: Request,
+    { record, address }: { record: RequestRecord; address: string | undefined },
+  ): Promise<Response> {
     const { parts, sites, page } = this.#ports;
     checkHost(request, sites);
     // A link on any site may lead to the page: it holds nothing, and no site can look into it.
@@ -74,7 +81,7 @@ export class RequestHandler {
     const match = this.#match(request.method, path);
     if (match) record.matched(match.route);
     const isOpen = match?.route.may === null;
-    const who: Who = isOpen ? { may: [] } : await this.#caller(request);
+    const who: Who = isOpen ? { may: [] } : await this.#caller(request, address);
     record.calledBy(who);
     if (!match) throw this.#unmatched(path);
     const { route } = match;
@@ -95,25 +102,25 @@ export class RequestHandler {
     const query = queryOf(route, new URL(request.url).searchParams);
     const body = route.body && valid(route.body, await bodyOf(request, { route, who, parts }));
     const { wait, ...asked } = query;
+    const key = keyOf(request, route, who);
+    const commandId = key && commandIdOf(key, [asked, body]);
     const work = async () => {
-      const answer = await route.handle({ request, params, query, body, who, parts, record });
+      const answer = await route.handle({ request, params, query, body, who, commandId, parts, record });
       return responseOf(answer instanceof LongWork ? await answer.done : answer);
     };
-    const key = request.headers.get("idempotency-key");
-    const once = (value: string) => {
-      const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, value)]);
-      return this.#answers.of(own, JSON.stringify([asked, body]), work);
-    };
-    // What an adapter answers may be a stream, and its commands can be sent twice.
-    const isKept = key !== null && route.method !== "GET" && route.adapter === undefined;
-    const answer = isKept ? once(key) : work();
+    const answer = key && commandId ? this.#answers.of(key, commandId, work) : work();
     const allowed = route.method === "GET" ? whileAllowed(answer, who) : answer;
     return route.waits ? waited(allowed, wait as number | undefined) : allowed;
   }
 
-  async #caller(request: Request): Promise<Who> {
+  async #caller(request: Request, address: string | undefined): Promise<Who> {
+    this.#failedTokens.check(request, address);
     const who = await this.#ports.authenticate(request);
-    if (who) return who;
+    if (who) {
+      this.#failedTokens.succeeded(request);
+      return who;
+    }
+    this.#failedTokens.failed(request, address);
     throw unauthenticated();
   }
 
@@ -155,6 +162,17 @@ async function whileAllowed(answer: Promise<Response>, { signal }: Who): Promise
 const IdempotencyKey = z
   .string()
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
+
+/** The caller's name for a command, which other callers and other routes may have, too. What an adapter answers may be a stream. */
+function keyOf(request: Request, route: Route, who: Who): string | undefined {
+  const key = request.headers.get("idempotency-key");
+  if (key === null || route.method === "GET" || route.adapter !== undefined) return undefined;
+  return JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
+}
+
+/** Another one for another body: a thread recognises the command by it. */
+const commandIdOf = (key: string, asked: unknown): string =>
+  createHash("sha256").update(key).update(JSON.stringify(asked)).digest("hex").slice(0, 32);
 
 async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
   const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;

@@ -26,7 +26,8 @@ export function append(tables: Tables, work: AppendWork, now: number): WorkOutco
   if (thread && (creates || tables.journals.lastSeq(thread.no) > work.afterSeq)) return { kind: "newer" };
   if (work.take !== undefined && (lease.epoch !== work.take || !mayBeTaken(refused.lease.status))) return refused;
   if (work.driver && work.epoch === undefined && work.take === undefined) return refused;
-  return write(tables, work, { thread: thread ?? create(tables, work), lease });
+  const isDriven = !mayBeTaken(refused.lease.status);
+  return write(tables, work, { thread: thread ?? create(tables, work), lease, isDriven });
 }
 
 const mayBeTaken = (status: string): boolean => status === "free" || status === "dead";
@@ -48,7 +49,7 @@ function create({ threads, journals }: Tables, { threadId, events, afterSeq }: A
 function write(
   { threads, leases, journals }: Tables,
   work: AppendWork,
-  { thread, lease }: { thread: ThreadRow; lease: LeaseRow },
+  { thread, lease, isDriven }: { thread: ThreadRow; lease: LeaseRow; isDriven: boolean },
 ): WorkOutcome {
   const { events, afterSeq, take, release } = work;
   const { no } = thread;
@@ -74,7 +75,7 @@ function write(
   const seq = afterSeq + events.length;
   threads.update(thread, threadChange(work), seq);
   if (take !== undefined || events.some(({ type }) => endsDraft(type))) journals.dropDraft(no);
-  return { kind: "appended", seq, epoch };
+  return { kind: "appended", seq, epoch, driven: !release && (isDriven || take !== undefined) };
 }
 
 const endsDraft = (type: string): boolean => type === "message_end" || type === "agent_end";

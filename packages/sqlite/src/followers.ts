@@ -1,6 +1,7 @@
 import type { ThreadChanges } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { isBusy, sqliteCode } from "./failure.ts";
+import type { HolderRows } from "./holder-rows.ts";
 import { ListChanges } from "./list-changes.ts";
 import type { ChangeMarker, Reader } from "./reader.ts";
 import { SEQS } from "./protocol.ts";
@@ -9,6 +10,8 @@ const POLL_MS = 20;
 /** After a second without a change. Most of what a poll costs is to wake up the process. */
 const QUIET_POLL_MS = 100;
 const QUIET_AFTER_MS = 1_000;
+/** The death of a holder changes nothing in the file, so it is asked for. */
+const DEATHS_MS = 500;
 
 interface FollowedThread {
   callbacks: Set<{ changed: (seq?: number) => void }>;
@@ -19,18 +22,23 @@ interface FollowedThread {
 export class Followers {
   readonly #connection: Connection;
   readonly #reader: Reader;
-  readonly #holder: string;
+  readonly #holders: HolderRows;
+  readonly #me: string;
   readonly #lists: ListChanges;
   readonly #followed = new Map<string, FollowedThread>();
   #dataVersion = 0;
   #changedAt = -Infinity;
+  /** The holders of followed threads that were found dead. */
+  #dead = new Set<string>();
+  #deathsAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `holder`: the store object itself, which notifies its followers of what it does. */
-  constructor(connection: Connection, reader: Reader, holder: string) {
+  /** `me`: the store object itself, which notifies its followers of what it does. */
+  constructor(connection: Connection, { reader, holders, me }: { reader: Reader; holders: HolderRows; me: string }) {
     this.#connection = connection;
     this.#reader = reader;
-    this.#holder = holder;
+    this.#holders = holders;
+    this.#me = me;
     this.#lists = new ListChanges(connection);
   }
 
@@ -84,6 +92,7 @@ export class Followers {
     const next = () => {
       this.#schedule();
       this.#poll();
+      if (performance.now() - this.#deathsAt >= DEATHS_MS) this.#pollDeaths();
     };
     this.#timer = setTimeout(next, isQuiet ? QUIET_POLL_MS : POLL_MS).unref();
   }
@@ -108,6 +117,29 @@ export class Followers {
     }
   }
 
+  #pollDeaths(): void {
+    this.#deathsAt = performance.now();
+    const followed = Array.from(
+      this.#followed,
+      ([threadId, { changeMarker }]) => [threadId, changeMarker?.holder] as const,
+    );
+    const held = new Set(followed.flatMap(([, holder]) => holder ?? []));
+    const dead = new Set([...held].filter((holder) => this.#isDead(holder)));
+    for (const [threadId, holder] of followed)
+      if (holder && dead.has(holder) && !this.#dead.has(holder)) this.notify(threadId);
+    this.#dead = dead;
+  }
+
+  /** If it can't be read now, the next poll reads it. */
+  #isDead(holder: string): boolean {
+    try {
+      return !this.#holders.isAlive(this.#holders.find(holder));
+    } catch (error) {
+      if (sqliteCode(error) === undefined) throw error;
+      return this.#dead.has(holder);
+    }
+  }
+
   /** If the list can't be read now, the next poll reads it. */
   #pollLists(): void {
     try {
@@ -121,7 +153,7 @@ export class Followers {
   /** `undefined` if the thread cannot be read, which counts as a change at every poll. */
   #changeMarker(threadId: string): ChangeMarker | undefined {
     try {
-      return this.#reader.changeMarker(threadId, this.#holder);
+      return this.#reader.changeMarker(threadId, this.#me);
     } catch (error) {
       if (sqliteCode(error) === undefined) throw error;
       return undefined;

@@ -14,10 +14,12 @@ export class LeaseRows {
   readonly #me: string;
   readonly #identity: Holder = currentHolder();
   readonly #observer: Observer;
+  #address: string | null = null;
   readonly #lease;
   readonly #setLease;
   readonly #holder;
   readonly #addHolder;
+  readonly #setAddress;
   readonly #incrementCounter;
   readonly #dropHolder;
   readonly #dropIdleHolders;
@@ -31,14 +33,15 @@ export class LeaseRows {
       db,
       "INSERT INTO leases (thread, epoch, holder) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET epoch = ?2, holder = ?3",
     );
-    this.#holder = sql<Holder & { counter: number }>(
+    this.#holder = sql<Holder & { counter: number; address: string | null }>(
       db,
-      "SELECT boot, pidns, pid, start, counter FROM holders WHERE id = ?",
+      "SELECT boot, pidns, pid, start, counter, address FROM holders WHERE id = ?",
     );
     this.#addHolder = sql(
       db,
-      "INSERT OR IGNORE INTO holders (id, boot, pidns, pid, start, counter) VALUES (?, ?, ?, ?, ?, 0)",
+      "INSERT OR IGNORE INTO holders (id, boot, pidns, pid, start, counter, address) VALUES (?, ?, ?, ?, ?, 0, ?)",
     );
+    this.#setAddress = sql(db, "UPDATE holders SET address = ? WHERE id = ?");
     this.#incrementCounter = sql(db, "UPDATE holders SET counter = counter + 1 WHERE id = ?");
     this.#dropHolder = sql(
       db,
@@ -62,7 +65,16 @@ export class LeaseRows {
   status({ epoch, holder }: LeaseRow, now: number): Lease {
     if (holder === null) return { epoch, status: "free" };
     if (holder === this.#me) return { epoch, status: "mine" };
-    return { epoch, status: this.#isDead(holder, now) ? "dead" : "held" };
+    const row = this.#holder.get(holder);
+    if (!row || isGone(row, this.#identity) || this.#observer.isDead(holder, row.counter, now))
+      return { epoch, status: "dead" };
+    return { epoch, status: "held", ...(row.address === null ? {} : { address: row.address }) };
+  }
+
+  /** The row of a holder without leases may be dropped, so the address is also kept here. Returns a function to call after the commit. */
+  announce(address: string): () => void {
+    this.#setAddress.run(address, this.#me);
+    return () => void (this.#address = address);
   }
 
   take(thread: number, { epoch, holder }: LeaseRow): void {
@@ -88,11 +100,6 @@ export class LeaseRows {
   /** The row of a live holder without leases may have been dropped by another process, so each lease registers it again. */
   #register(): void {
     const { boot, pidns, pid, start } = this.#identity;
-    if (this.#addHolder.run(this.#me, boot, pidns, pid, start)) this.#dropIdleHolders.run(this.#me);
-  }
-
-  #isDead(holder: string, now: number): boolean {
-    const row = this.#holder.get(holder);
-    return !row || isGone(row, this.#identity) || this.#observer.isDead(holder, row.counter, now);
+    if (this.#addHolder.run(this.#me, boot, pidns, pid, start, this.#address)) this.#dropIdleHolders.run(this.#me);
   }
 }

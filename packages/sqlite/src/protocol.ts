@@ -23,6 +23,8 @@ export interface AppendWork {
   take?: number;
   release: boolean;
   active?: boolean | undefined;
+  awake?: boolean | undefined;
+  dueAt?: number | null | undefined;
   /** Whether one of the events needs the lease. */
   driver: boolean;
   blobs: Blob[];
@@ -32,6 +34,7 @@ export interface AppendWork {
 export type Work =
   | AppendWork
   | { kind: "delete"; threadId: string }
+  | { kind: "announce"; address: string }
   | { kind: "release"; threadId: string; epoch: number }
   | { kind: "draft"; threadId: string; epoch: number; body: string }
   | { kind: "fold"; threadId: string; fold: SavedFold }
@@ -39,7 +42,7 @@ export type Work =
   | { kind: "close" };
 
 export type WorkOutcome =
-  | { kind: "appended"; seq: number; epoch: number }
+  | { kind: "appended"; seq: number; epoch: number; driven: boolean }
   /** The main thread reads the newer events itself. */
   | { kind: "newer" }
   | { kind: "refused"; lease: Lease }

@@ -4,7 +4,6 @@ import { CinchError, type DurableEvent } from "@cinch/core";
 import type { DraftPiece, SavedFold } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { decodeEvent, tryParse, type EventRow } from "./event-row.ts";
-import type { Holder } from "./holder.ts";
 import { rangeOf } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
 import { INPUT_ID, IS_INPUT } from "./schema.ts";
@@ -18,11 +17,9 @@ export interface EventRange {
   last?: boolean;
 }
 
-interface LeaseState extends Holder {
+interface LeaseState {
   epoch: number;
   holder: string | null;
-  /** Null if the holder has no row. */
-  counter: number | null;
 }
 
 /**
@@ -32,6 +29,8 @@ interface LeaseState extends Holder {
 export interface ChangeMarker {
   event: number | null;
   other: string;
+  /** Of the lease, unless it is the store object that asks. */
+  holder: string | null;
 }
 
 /** `last` is the newest event according to the row of the thread, which may lag behind. */
@@ -97,14 +96,13 @@ export class Reader {
     this.#blobRefs = sql<{ key: number }>(db, "SELECT key FROM blob_refs WHERE hash = ?");
     this.#lease = sql<LeaseState>(
       db,
-      `SELECT coalesce(epoch, 0) AS epoch, holder, boot, pidns, pid, start, counter
-       FROM threads LEFT JOIN leases ON thread = no LEFT JOIN holders ON holders.id = holder
-       WHERE threads.id = ? AND deleted = 0`,
+      `SELECT coalesce(epoch, 0) AS epoch, holder FROM threads LEFT JOIN leases ON thread = no WHERE id = ? AND deleted = 0`,
     );
     this.#changeMarker = sql<ChangeMarker>(
       db,
       `SELECT (SELECT max(key) FROM events WHERE key ${own}) AS event,
-         json_array(deleted, nullif(holder, ?1), iif(holder IS ?1, NULL, (SELECT max(key) FROM drafts WHERE key ${own}))) AS other
+         json_array(deleted, nullif(holder, ?1), iif(holder IS ?1, NULL, (SELECT max(key) FROM drafts WHERE key ${own}))) AS other,
+         nullif(holder, ?1) AS holder
        FROM threads LEFT JOIN leases ON thread = no WHERE id = ?2`,
     );
   }
@@ -202,8 +200,8 @@ export class Reader {
   }
 
   /** `undefined` if there is no such thread. */
-  async lease(threadId: string): Promise<LeaseState | undefined> {
-    return this.#connection.read(() => this.#lease.get(threadId));
+  lease(threadId: string): LeaseState | undefined {
+    return this.#lease.get(threadId);
   }
 
   changeMarker(threadId: string, holder: string): ChangeMarker | undefined {

@@ -87,6 +87,14 @@ const migrations: readonly string[] = [
   ALTER TABLE threads ADD COLUMN asking INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX threads_changed ON threads (changed);
   `,
+  // `woken_at`: since when a driver has to act; null if none has to. `due_at`: when the thread becomes awake by itself.
+  `
+  ALTER TABLE threads ADD COLUMN woken_at INTEGER;
+  ALTER TABLE threads ADD COLUMN due_at INTEGER;
+  ALTER TABLE holders ADD COLUMN address TEXT;
+  CREATE INDEX threads_awake ON threads (woken_at) WHERE woken_at IS NOT NULL;
+  CREATE INDEX threads_due ON threads (due_at) WHERE due_at IS NOT NULL;
+  `,
 ];
 
 export const SCHEMA_VERSION = migrations.length;

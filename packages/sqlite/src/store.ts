@@ -18,6 +18,9 @@ import {
   type Lease,
   type SavedFold,
   type StampedEvent,
+  type StoreLoad,
+  type StrandedQuery,
+  type StrandedThread,
   type ThreadChanges,
 } from "@cinch/core/store";
 import { checkAppend } from "./append-check.ts";
@@ -26,7 +29,8 @@ import { isPath, prepareFile } from "./database-file.ts";
 import { findEvents } from "./event-search.ts";
 import { failureOf } from "./failure.ts";
 import { Followers } from "./followers.ts";
-import { currentHolder, isGone, newHolderId } from "./holder.ts";
+import { newHolderId } from "./holder.ts";
+import { HolderRows } from "./holder-rows.ts";
 import { storeClosed, threadNotFoundError, toCinchError } from "./store-error.ts";
 import { WriterClient } from "./writer-client.ts";
 import { Listing } from "./listing.ts";
@@ -36,6 +40,7 @@ import { withDefaults, type SqliteOptions } from "./options.ts";
 import { Reader, type EventRange } from "./reader.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { createsThread, serializeEvent } from "./serialized-event.ts";
+import { WaitingRows } from "./waiting-rows.ts";
 
 /** Threads in one SQLite file. Several processes may have it open. */
 export function sqliteStore(options: SqliteOptions): Store {
@@ -48,15 +53,17 @@ interface Opened {
   reader: Reader;
   listing: Listing;
   followers: Followers;
+  holders: HolderRows;
+  waiting: WaitingRows;
 }
 
 class SqliteStore implements Store {
   readonly #options: Required<SqliteOptions>;
   readonly #id = newHolderId();
-  readonly #holder = currentHolder();
   /** Set until `open` if there is no file yet: a new store needs its writer at once. */
   #prestarted: WriterClient | undefined;
   #opened: Opened | undefined;
+  #isDraining = false;
   #files: readonly string[] = [];
   #closing: Promise<void> | undefined;
 
@@ -116,10 +123,10 @@ class SqliteStore implements Store {
 
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
     const { reader } = this.#assertOpen();
-    const { afterSeq, epoch, take, release = false, active, blobs = [] } = options;
+    const { afterSeq, epoch, take, release = false, active, awake, dueAt, blobs = [] } = options;
     checkAppend(threadId, events, options);
     const driver = events.some((event, at) => needsLease(event) && !(at === 0 && createsThread(event)));
-    const lease = { epoch, take, release, active, driver };
+    const lease = { epoch, take, release, active, awake, dueAt, driver };
     const content = { events: events.map(forWriter), blobs: [...blobs] };
     const outcome = await this.#request(threadId, { kind: "append", threadId, afterSeq, ...lease, ...content });
     switch (outcome.kind) {
@@ -167,19 +174,37 @@ class SqliteStore implements Store {
   }
 
   async lease(threadId: string): Promise<Lease> {
-    const { reader, writer } = this.#assertOpen();
-    const lease = await reader.lease(threadId);
-    if (!lease) throw threadNotFoundError(threadId);
-    const { epoch, holder, counter } = lease;
-    if (holder === null) return { epoch, status: "free" };
-    if (holder === this.#id) return { epoch, status: "mine" };
-    if (counter === null || isGone(lease, this.#holder)) return { epoch, status: "dead" };
-    writer.watch(holder);
-    return { epoch, status: writer.isDead(holder, counter) ? "dead" : "held" };
+    const { reader, holders, connection } = this.#assertOpen();
+    return connection.read(() => {
+      const lease = reader.lease(threadId);
+      if (!lease) throw threadNotFoundError(threadId);
+      const { epoch, holder } = lease;
+      if (holder === null) return { epoch, status: "free" };
+      if (holder === this.#id) return { epoch, status: "mine" };
+      const row = holders.find(holder);
+      if (!holders.isAlive(row)) return { epoch, status: "dead" };
+      return { epoch, status: "held", ...(row.address === null ? {} : { address: row.address }) };
+    });
+  }
+
+  async stranded(query: StrandedQuery): Promise<StrandedThread[]> {
+    const { waiting } = this.#assertOpen();
+    return this.#isDraining ? [] : waiting.stranded(query);
+  }
+
+  async load(): Promise<StoreLoad> {
+    return this.#assertOpen().waiting.load();
+  }
+
+  async announce({ address, draining = this.#isDraining }: { address?: string; draining?: boolean }): Promise<void> {
+    const { writer } = this.#assertOpen();
+    this.#isDraining = draining;
+    if (address !== undefined) await writer.request({ kind: "announce", address });
   }
 
   async holds(threadId: string, epoch: number): Promise<boolean> {
-    const lease = await this.#assertOpen().reader.lease(threadId);
+    const { reader, connection } = this.#assertOpen();
+    const lease = await connection.read(() => reader.lease(threadId));
     return lease?.epoch === epoch && lease.holder === this.#id;
   }
 
@@ -242,8 +267,10 @@ class SqliteStore implements Store {
 function openWith(writer: WriterClient, connection: Connection, holder: string): Promise<Opened> {
   return connection.read(() => {
     const reader = new Reader(connection);
-    const followers = new Followers(connection, reader, holder);
-    return { writer, connection, reader, listing: new Listing(connection), followers };
+    const holders = new HolderRows(connection, writer, holder);
+    const followers = new Followers(connection, { reader, holders, me: holder });
+    const waiting = new WaitingRows(connection, holders);
+    return { writer, connection, reader, listing: new Listing(connection), followers, holders, waiting };
   });
 }
 

@@ -9,6 +9,8 @@ export interface ThreadRow {
   resource: string;
   metadata: string;
   active: number;
+  woken_at: number | null;
+  due_at: number | null;
   /** 1 from a question to a person until its turn ends. */
   asking: number;
   deleted: number;
@@ -30,6 +32,8 @@ interface ThreadChange {
   title?: string;
   updatedAt?: number;
   active?: boolean;
+  awake?: boolean;
+  dueAt?: number | null;
   questions: QuestionChange[];
 }
 
@@ -39,6 +43,7 @@ export class ThreadRows {
   readonly #insert;
   readonly #touch;
   readonly #activate;
+  readonly #wake;
   readonly #ask;
   readonly #setTombstone;
   readonly #segments;
@@ -52,7 +57,10 @@ export class ThreadRows {
   constructor(db: DatabaseSync) {
     const nextTouch = "(SELECT coalesce(max(touched), 0) + 1 FROM threads WHERE deleted = 0)";
     const nextChange = "(SELECT max(changed) + 1 FROM threads)";
-    this.#find = sql<ThreadRow>(db, "SELECT no, resource, metadata, active, asking, deleted FROM threads WHERE id = ?");
+    this.#find = sql<ThreadRow>(
+      db,
+      "SELECT no, resource, metadata, active, woken_at, due_at, asking, deleted FROM threads WHERE id = ?",
+    );
     this.#insert = sql<{ no: number }>(
       db,
       `INSERT INTO threads (id, title, resource, parent, subagent, created_at, updated_at, touched, metadata, active, deleted, changed)
@@ -64,10 +72,12 @@ export class ThreadRows {
          changed = ${nextChange} WHERE no = ?1`,
     );
     this.#activate = sql(db, `UPDATE threads SET active = ?2, changed = ${nextChange} WHERE no = ?1`);
+    // Alone: a statement that sets an indexed column writes the index, even if the value stays.
+    this.#wake = sql(db, "UPDATE threads SET woken_at = ?2, due_at = ?3 WHERE no = ?1");
     this.#ask = sql(db, `UPDATE threads SET asking = ?2, changed = ${nextChange}, asked = ${nextChange} WHERE no = ?1`);
     this.#setTombstone = sql(
       db,
-      `UPDATE threads SET title = '', resource = '', parent = NULL, metadata = '{}', active = 0, deleted = 1, changed = ${nextChange} WHERE no = ?`,
+      `UPDATE threads SET title = '', resource = '', parent = NULL, metadata = '{}', active = 0, woken_at = NULL, due_at = NULL, deleted = 1, changed = ${nextChange} WHERE no = ?`,
     );
     this.#segments = sql<Segment>(db, "SELECT journal, from_seq, to_seq FROM segments WHERE thread = ? ORDER BY idx");
     this.#addSegment = sql(
@@ -145,10 +155,17 @@ export class ThreadRows {
   }
 
   /** `last`: the newest event. Written only when the row changes anyway, to save an append the write of another page. */
-  update({ no, active, asking }: ThreadRow, change: ThreadChange, last: number): void {
+  update(
+    { no, active, asking, woken_at: wokenAt, due_at: dueAt }: ThreadRow,
+    change: ThreadChange,
+    last: number,
+  ): void {
     const next = Number(change.active ?? active);
     if (change.updatedAt !== undefined) this.#touch.run(no, change.title ?? null, change.updatedAt, next, last);
     else if (next !== active) this.#activate.run(no, next);
+    const woken = change.awake === undefined ? wokenAt : wokenAfter(wokenAt, change.awake);
+    const due = change.dueAt === undefined ? dueAt : change.dueAt;
+    if (woken !== wokenAt || due !== dueAt) this.#wake.run(no, woken, due);
     let isAsking = asking === 1;
     for (const question of change.questions) {
       if (question === "ended" && !isAsking) continue;
@@ -190,8 +207,15 @@ export class ThreadRows {
   }
 }
 
-export function threadChange({ events, active }: Pick<AppendWork, "events" | "active">): ThreadChange {
-  const change: ThreadChange = { questions: [], ...(active === undefined ? {} : { active }) };
+const wokenAfter = (wokenAt: number | null, awake: boolean): number | null => (awake ? (wokenAt ?? Date.now()) : null);
+
+export function threadChange({ events, active, awake, dueAt }: AppendWork): ThreadChange {
+  const change: ThreadChange = {
+    questions: [],
+    ...(active === undefined ? {} : { active }),
+    ...(awake === undefined ? {} : { awake }),
+    ...(dueAt === undefined ? {} : { dueAt }),
+  };
   for (const { type, at, body, question } of events) {
     if (question) change.questions.push(question);
     switch (type) {

@@ -121,6 +121,9 @@ export class Writer {
         this.#onCommit.push(() => gone.forEach((id) => this.#held.delete(id)));
         return { kind: "done" };
       }
+      case "announce":
+        this.#onCommit.push(this.#tables.leases.announce(work.address));
+        return { kind: "done" };
       case "release": {
         const held = this.#heldUnder(work);
         if (held === undefined) return { kind: "done" };

@@ -6,6 +6,10 @@ storeConformance("sqlite", async () => {
   return {
     store: await place.store(),
     another: () => place.store(),
+    mortal: async () => {
+      const child = await place.child();
+      return { append: (...args) => child.call("append", ...args), kill: () => child.kill() };
+    },
     dispose: () => place[Symbol.asyncDispose](),
   };
 });

@@ -23,8 +23,8 @@ describe("contention", { concurrency: 3, timeout: 600_000 }, () => {
     assert.equal((await store.read("t")).length, 1);
     unlock();
     assert.deepEqual(await Promise.all(appends), [
-      { kind: "appended", seq: 2, epoch: 0 },
-      { kind: "appended", seq: 3, epoch: 0 },
+      { kind: "appended", seq: 2, epoch: 0, driven: false },
+      { kind: "appended", seq: 3, epoch: 0, driven: false },
     ]);
     clearInterval(ticking);
   });
@@ -36,7 +36,12 @@ describe("contention", { concurrency: 3, timeout: 600_000 }, () => {
     const unlock = place.lock();
     await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), { code: "STORE_BUSY" });
     unlock();
-    assert.deepEqual(await store.append("t", [input("y")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 0 });
+    assert.deepEqual(await store.append("t", [input("y")], { afterSeq: 1 }), {
+      kind: "appended",
+      seq: 2,
+      epoch: 0,
+      driven: false,
+    });
   });
 
   test("a search does not wait for a lock of another program", async () => {

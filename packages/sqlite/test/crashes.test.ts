@@ -155,6 +155,7 @@ describe("crashes", { concurrency: 3, timeout: 600_000 }, () => {
       kind: "appended",
       seq: seq + 1,
       epoch: 0,
+      driven: false,
     });
   });
 

@@ -161,7 +161,12 @@ describe("damage", { concurrency: 3, timeout: 600_000 }, () => {
     const found = (await store.threads({ query: "zebra" })).map(({ id }) => id);
     assert.deepEqual(found, ["later", "t"]);
     assert.equal((await store.threads()).length, 4);
-    assert.deepEqual(await store.append("t", [input("on")], { afterSeq: 2 }), { kind: "appended", seq: 3, epoch: 1 });
+    assert.deepEqual(await store.append("t", [input("on")], { afterSeq: 2 }), {
+      kind: "appended",
+      seq: 3,
+      epoch: 1,
+      driven: false,
+    });
   });
 
   test("a damaged draft is lost, but not its thread", async () => {

@@ -134,7 +134,12 @@ describe("files", { concurrency: 4, timeout: 600_000 }, () => {
     renameSync(place.path, `${place.path}.away`);
     await assert.rejects(store.append("t", [input("lost")], { afterSeq: 1 }), { code: "STORE_FAILED" });
     renameSync(`${place.path}.away`, place.path);
-    assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 0 });
+    assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), {
+      kind: "appended",
+      seq: 2,
+      epoch: 0,
+      driven: false,
+    });
   });
 
   test("a file of an older release is upgraded, and searches find everything in it", async () => {

@@ -56,6 +56,7 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
       kind: "appended",
       seq: 3,
       epoch: 2,
+      driven: true,
     });
   });
 
@@ -97,7 +98,42 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     await child.kill();
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "held" });
     await becomes(store, { epoch: 1, status: "dead" });
-    assert.deepEqual(await store.append("t", [], { afterSeq: 2, take: 1 }), { kind: "appended", seq: 2, epoch: 2 });
+    assert.deepEqual(await store.append("t", [], { afterSeq: 2, take: 1 }), {
+      kind: "appended",
+      seq: 2,
+      epoch: 2,
+      driven: true,
+    });
+  });
+
+  test("followers learn that a driver has stopped, without asking for its lease", async () => {
+    await using place = new Place();
+    const store = await place.store(shortTimes);
+    const child = await place.child(shortTimes);
+    await store.append("t", [created()], { afterSeq: 0 });
+    await child.call("append", "t", start(), { ...take, awake: true });
+    let calls = 0;
+    store.follow("t", () => calls++);
+    // The poll that follows may still find the append.
+    await pause(300);
+    calls = 0;
+    child.signal("SIGSTOP");
+    await until(() => calls > 0, "the call");
+    assert.deepEqual(await store.lease("t"), { epoch: 1, status: "dead" });
+    assert.equal((await store.stranded({ limit: 1, freeMs: 1e6 })).length, 1);
+    child.signal("SIGCONT");
+    await becomes(store, { epoch: 1, status: "held" });
+    assert.deepEqual(await store.stranded({ limit: 1, freeMs: 0 }), []);
+  });
+
+  test("a clock that was set back hides no thread that waits for a driver", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0, awake: true });
+    const found = async () => (await store.stranded({ limit: 1, freeMs: 60_000 })).map(({ threadId }) => threadId);
+    assert.deepEqual(await found(), []);
+    place.query((db) => db.exec("UPDATE threads SET woken_at = woken_at + 3600000"));
+    assert.deepEqual(await found(), ["t"]);
   });
 
   test("a stopped driver is replaced after a period, and refused when it continues", async () => {
@@ -116,6 +152,7 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
       kind: "appended",
       seq: 3,
       epoch: 2,
+      driven: true,
     });
     child.signal("SIGCONT");
     assert.deepEqual(await late, { kind: "refused", lease: { epoch: 2, status: "held" } });

@@ -31,7 +31,7 @@ describe("the lifetime of a store", { concurrency: 3, timeout: 600_000 }, () => 
     const store = await place.store();
     const append = store.append("t", [created()], { afterSeq: 0 });
     await Promise.all([store.close(), store.close()]);
-    assert.deepEqual(await append, { kind: "appended", seq: 1, epoch: 0 });
+    assert.deepEqual(await append, { kind: "appended", seq: 1, epoch: 0, driven: false });
     await assert.rejects(store.threads(), { code: "CLOSED" });
     assert.throws(() => store.follow("t", () => undefined), { code: "CLOSED" });
     await store.open();

@@ -20,6 +20,12 @@ export class Place implements AsyncDisposable {
     return store;
   }
 
+  /** Closes it at the end of the test. */
+  add<T extends { close(): Promise<void> }>(opened: T): T {
+    this.#opened.push(opened);
+    return opened;
+  }
+
   async child(options: Partial<SqliteOptions> = {}, process: ProcessOptions = {}): Promise<StoreProcess> {
     const child = new StoreProcess({ path: this.path, ...options }, process);
     this.#opened.push(child);

@@ -27,6 +27,9 @@ export {
   type OpenAIResponsesBody,
   type Validate,
 } from "./providers/index.ts";
+export { hostPlacements } from "./placement-conformance/host-placements.ts";
+export type { PlacementProgram, PlacementUnderTest } from "./placement-conformance/engine.ts";
+export { placementConformance } from "./placement-conformance.ts";
 export { storeConformance } from "./store-conformance.ts";
 export { crashPoints, torture, tortureAll, type TorturedStore, type Verdict } from "./torture/torture.ts";
 export { mainThread, playScenario, tortureHarness } from "./torture/scenario.ts";

@@ -7,16 +7,21 @@ import { families, leftovers } from "./store-conformance/families.ts";
 import { clonesAndRewinds, inputIds, readingJournals } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
 import { listingThreads } from "./store-conformance/lists.ts";
-import type { StoreCheck } from "./store-conformance/samples.ts";
+import type { MortalStore, StoreCheck } from "./store-conformance/samples.ts";
 import { savedFolds } from "./store-conformance/saved-folds.ts";
 import { searching } from "./store-conformance/searches.ts";
 import { followingLists } from "./store-conformance/list-changes.ts";
+import { announcing, driven, fairness, waking } from "./store-conformance/waking.ts";
 import { drafting, following } from "./store-conformance/watching.ts";
 
-/** A store under test, open and empty. `another` opens a second store on the same data, as another process would. */
+/**
+ * A store under test, open and empty. `another` opens a second store on the same data, as another process would. `mortal` opens one in a
+ * process that `kill` ends, as `kill -9` does.
+ */
 export interface StoreUnderTest {
   store: Store;
   another?(): Promise<Store>;
+  mortal?(): Promise<MortalStore>;
   dispose(): Promise<void>;
 }
 
@@ -27,7 +32,12 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       const made = await make();
       try {
         if (body.length > 1 && !made.another) return t.skip("no second store object on the same data");
-        await body(made.store, async () => made.another!());
+        if (body.length > 2 && !made.mortal) return t.skip("no store whose process can be killed");
+        await body(
+          made.store,
+          async () => made.another!(),
+          async () => made.mortal!(),
+        );
       } finally {
         await made.dispose();
       }
@@ -37,6 +47,10 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
     for (const group of [
       appending,
       leasing,
+      driven,
+      waking,
+      fairness,
+      announcing,
       readingJournals,
       inputIds,
       clonesAndRewinds,

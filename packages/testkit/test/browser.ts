@@ -23,20 +23,26 @@ export async function startBrowser({ loopbackNames = [] }: BrowserOptions = {}):
   return chromium.launch({ executablePath: await unpackedBrowser(), args });
 }
 
+/** The browsers of this process, by their options. */
+const browsers = new Map<string, Promise<Browser | string>>();
+
+/** The browser with these options, or why it does not start. All tests of this process share it. */
+function sharedBrowser(options: BrowserOptions): Promise<Browser | string> {
+  const key = JSON.stringify(options);
+  const browser = browsers.get(key) ?? startBrowser(options).catch(whyNoBrowser);
+  browsers.set(key, browser);
+  return browser;
+}
+
 /**
- * A `test` for the tests of one file, which share a browser. Each has a context of its own: no page sees what another test stored. If the
- * browser does not start on this machine, the tests are skipped and say why.
+ * A `test` in a browser. Each has a context of its own: no page sees what another test stored. If the browser does not start on this
+ * machine, the tests are skipped and say why.
  */
 export function browserTests(options: BrowserOptions = {}) {
-  let started: Promise<Browser | string> | undefined;
-  after(async () => {
-    const browser = await started;
-    if (typeof browser === "object") await browser.close();
-  });
+  after(closeBrowsers);
   return (name: string, body: (context: BrowserContext) => Promise<void>): void => {
     test(name, async (t) => {
-      started ??= startBrowser(options).catch(whyNoBrowser);
-      const browser = await started;
+      const browser = await sharedBrowser(options);
       if (typeof browser === "string") return t.skip(browser);
       const context = await browser.newContext();
       try {
@@ -46,6 +52,12 @@ export function browserTests(options: BrowserOptions = {}) {
       }
     }).catch(() => undefined);
   };
+}
+
+async function closeBrowsers(): Promise<void> {
+  const started = await Promise.all(browsers.values());
+  browsers.clear();
+  for (const browser of started) if (typeof browser === "object") await browser.close();
 }
 
 function whyNoBrowser(error: unknown): string {

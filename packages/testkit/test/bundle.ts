@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  renameSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -11,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions } from "esbuild";
 import { builtPage } from "../../../apps/web/build/built-page.ts";
@@ -28,21 +32,63 @@ export async function bundle(program: URL): Promise<string> {
 }
 
 /**
- * Bundles programs of a package for the tests of this process. They start in two thirds of the CPU time that the sources take, and need no
- * flags. They lie in a copy of their package without sources, so they find the files and the third-party packages that the package has.
+ * Bundles programs of a package. They start in half the CPU time that the sources take, and need no flags. They lie in a copy of their
+ * package without sources, so they find the files and the third-party packages that the package has, and `bin.js` finds them. The test
+ * processes of a run share the bundles, and so the code that Node has cached for them.
  */
 export async function bundleAll(programs: readonly string[]): Promise<string[]> {
+  const shared = process.env["TEST_BUNDLES"];
+  const home = shared === undefined ? ownFolder() : await sharedHome(shared, programs);
+  if (shared === undefined) await writeBundles(home, programs);
+  return programs.map((program) => join(home, OUT, `${basename(program, ".ts")}.js`));
+}
+
+/** For the tests of this process. */
+function ownFolder(): string {
   const home = mkdtempSync(join(tmpdir(), "cinch-bundle-"));
   process.once("exit", () => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
   // Some tests run a program as another user.
   chmodSync(home, 0o755);
-  const place = join(home, "package");
+  return home;
+}
+
+/** The folder with these programs. The process that makes the lock writes it, and the others wait. */
+async function sharedHome(folder: string, programs: readonly string[]): Promise<string> {
+  const home = join(folder, createHash("sha256").update(programs.join("\n")).digest("hex").slice(0, 16));
+  mkdirSync(folder, { recursive: true });
+  for (; !existsSync(home); await sleep(20)) {
+    if (!hasMade(`${home}.lock`)) continue;
+    try {
+      const writing = `${home}.writing`;
+      rmSync(writing, { recursive: true, force: true });
+      mkdirSync(writing);
+      await writeBundles(writing, programs);
+      renameSync(writing, home);
+    } finally {
+      rmdirSync(`${home}.lock`);
+    }
+  }
+  return home;
+}
+
+function hasMade(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function writeBundles(home: string, programs: readonly string[]): Promise<void> {
   const source = packageOf(programs[0]!);
+  const place = join(home, "package");
   mkdirSync(place);
-  copyFileSync(join(source, "package.json"), join(place, "package.json"));
+  for (const file of ["package.json", "bin.js"])
+    if (existsSync(join(source, file))) copyFileSync(join(source, file), join(place, file));
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"));
   if (existsSync(join(source, "node_modules"))) symlinkSync(join(source, "node_modules"), join(place, "node_modules"));
-  const out = join(place, "dist");
+  const out = join(home, OUT);
   const [{ metafile }] = await Promise.all([
     build({
       ...OPTIONS,
@@ -60,7 +106,6 @@ export async function bundleAll(programs: readonly string[]): Promise<string[]> 
   ]);
   if (Object.keys(metafile.inputs).some((file) => file.endsWith("apps/web/src/web-page.ts")))
     await writePage(join(out, "built"));
-  return programs.map((program) => join(out, `${basename(program, ".ts")}.js`));
 }
 
 /** The files that `webPage()` finds beside itself. */
@@ -68,6 +113,9 @@ async function writePage(folder: string): Promise<void> {
   mkdirSync(folder);
   for (const [name, bytes] of await builtPage()) writeFileSync(join(folder, name), bytes);
 }
+
+/** Where the programs lie in the folder of a bundle. */
+const OUT = "package/dist";
 
 const OPTIONS: BuildOptions = {
   bundle: true,

@@ -149,6 +149,8 @@ export interface GrepMatch {
  *   started sees one version to the end.
  */
 export interface Backend {
+  /** Its files are on this machine, or in this process, alone; default: false. */
+  readonly isLocal?: boolean;
   /** The direct entries of a directory, in any order. Rejects with `not_found`, or with `not_a_directory` for a file. */
   list(path: string, reach: Reach): Promise<Entry[]>;
   /** `null` if nothing exists there. */

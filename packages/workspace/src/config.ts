@@ -34,6 +34,7 @@ const SHAPES = {
     hidden: paths,
     env,
     cache: z.optional(folder),
+    shared: flag,
   }),
   createWorkspace: z.strictObject({
     backend,
@@ -42,6 +43,7 @@ const SHAPES = {
     root: z.optional(folder),
     cache: z.optional(folder),
     trusted: flag,
+    shared: flag,
   }),
   directoryBackend: z.strictObject({ root: folder, confinement: z.optional(z.enum(["descriptors", "checks"])) }),
   compositeBackend: z.strictObject({ default: backend, routes: z.record(z.string(), backend) }),

@@ -49,10 +49,14 @@ export interface WorkspaceOptions {
   cache?: string;
   /** Whether what the files themselves say is obeyed: git settings and hooks, and skills and AGENTS.md that the caller did not list. */
   trusted?: boolean;
+  /** Every process that drives threads has the same files: a network file system, or one machine. Needed beside a `placement`. */
+  shared?: boolean;
 }
 
 export interface LocalWorkspaceOptions
-  extends Omit<SandboxShellOptions, "sandbox" | "permissions">, Pick<WorkspaceOptions, "permissions" | "cache"> {
+  extends
+    Omit<SandboxShellOptions, "sandbox" | "permissions">,
+    Pick<WorkspaceOptions, "permissions" | "cache" | "shared"> {
   /** `auto`: the first that works here. `none`: commands run as ordinary processes, and each one asks. */
   sandbox?: "auto" | "none" | Sandbox;
 }
@@ -74,6 +78,8 @@ export class FileWorkspace implements Workspace {
   readonly tools: ToolSet;
   /** Whether what the files themselves say is obeyed. */
   readonly trusted: boolean;
+  /** Its files are on this machine alone, as far as is known. */
+  readonly isLocal: boolean;
   readonly #root: string | undefined;
   #openings = 0;
   /** Without rules. */
@@ -102,8 +108,9 @@ export class FileWorkspace implements Workspace {
 
   constructor(options: WorkspaceOptions) {
     checkConfig("createWorkspace", options);
-    const { backend, permissions = [], shell, root, cache, trusted = false } = options;
+    const { backend, permissions = [], shell, root, cache, trusted = false, shared = false } = options;
     this.trusted = trusted;
+    this.isLocal = !shared && ((root ?? shell?.root) !== undefined || (backend.isLocal ?? false));
     this.#root = root;
     const rules = pathRules(permissions);
     this.#permissions = permissions;

@@ -1,5 +1,6 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { textOf, type EventType, type HarnessEvent, type Json, type Message, type Part } from "@cinch/core";
+import { besideTurns, isForeign } from "@cinch/core/journal";
 import { resultContent, shownCall, textContent } from "./acp-call.ts";
 
 /** What the updates of one session depend on. */
@@ -120,6 +121,7 @@ const TABLE: { [T in EventType]: Line<T> } = {
   agent_end: (state) => [{ ...state, texts: [], inputs: [], calls: {}, subagents: {} }, []],
   thread_rewound: (state) => [{ ...state, texts: [], inputs: [], calls: {}, subagents: {} }, []],
 
+  ...besideTurns(nothing),
   agent_start: nothing,
   step_start: nothing,
   step_end: nothing,
@@ -127,46 +129,12 @@ const TABLE: { [T in EventType]: Line<T> } = {
   info: nothing,
   retry_scheduled: nothing,
   resync: nothing,
-  thread_created: nothing,
-  thread_cloned: nothing,
-  thread_changed: nothing,
   thread_deleted: nothing,
-  input_accepted: nothing,
-  input_edited: nothing,
-  input_removed: nothing,
-  abort_requested: nothing,
-  follow_up_queued: nothing,
-  steer_queued: nothing,
-  prompt_head: nothing,
-  permission_changed: nothing,
-  grant_added: nothing,
-  background_started: nothing,
-  background_settled: nothing,
-  file_changed: nothing,
-  checkpoint_created: nothing,
-  workspace_status_changed: nothing,
-  workspace_ready: nothing,
-  workspace_error: nothing,
-  display_state_changed: nothing,
-  compaction_requested: nothing,
-  context_offloaded: nothing,
-  context_summarised: nothing,
-  skill_loaded: nothing,
-  om_observation_start: nothing,
-  om_observation_end: nothing,
-  om_observation_failed: nothing,
-  om_reflection_start: nothing,
-  om_reflection_end: nothing,
-  om_reflection_failed: nothing,
-  om_activation: nothing,
-  om_status: nothing,
-  om_buffering_start: nothing,
-  om_buffering_end: nothing,
 };
 
 /** Folds the events of a thread to the updates of an ACP session. Pure. Unknown events are skipped. */
 export function foldUpdates(state: AcpState, event: HarnessEvent): AcpStep {
-  if (!Object.hasOwn(TABLE, event.type)) return [state, []];
+  if (!Object.hasOwn(TABLE, event.type) || ("v" in event && isForeign(event))) return [state, []];
   return (TABLE[event.type] as Line<EventType>)(state, event as Of<EventType>);
 }
 

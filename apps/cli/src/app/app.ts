@@ -228,7 +228,7 @@ export class App {
     if (this.#session.isStopping) return "stopping";
     if (status === "parked") return "parked";
     if (status !== "idle") return "working";
-    return inbox.length > 0 ? "held" : "idle";
+    return inbox.some(({ dueAt }) => dueAt === null) ? "held" : "idle";
   }
 
   #perform(intent: UiIntent): void {

@@ -20,6 +20,7 @@ import {
   type PanelFocus,
   type QueuedPanel,
 } from "./panel-focus.ts";
+import { SteadyTime } from "./steady-time.ts";
 
 export type PressedKey =
   /** The composer, or the dialog that the user opened. */
@@ -47,8 +48,11 @@ export class AskedPanels {
   #closedAt = -Infinity;
   #wasEnter = false;
 
+  readonly #time = new SteadyTime();
+
   /** With each frame: a key answers what the last frame showed. Returns whether there is a new question. */
-  sync({ display, dialog, now, ...context }: Waiting): boolean {
+  sync({ display, dialog, now: at, ...context }: Waiting): boolean {
+    const now = this.#time.of(at);
     if (this.#dialog !== null && dialog === null) this.#closedAt = now;
     this.#dialog = dialog;
     const pending = pendingIn(display);
@@ -65,11 +69,12 @@ export class AskedPanels {
   /** The terminal has the frame. Keys that came while it was computed, for example of a huge command, must not answer. */
   drawn(now: number): void {
     const shown = shownPanel(this.#focus)?.id;
-    if (shown !== this.#drawn) this.#focus = { ...this.#focus, shownAt: now };
+    if (shown !== this.#drawn) this.#focus = { ...this.#focus, shownAt: this.#time.of(now) };
     this.#drawn = shown;
   }
 
-  press(event: KeyEvent, composer: ComposerContents): PressedKey {
+  press(event: KeyEvent, contents: ComposerContents): PressedKey {
+    const composer = this.#steady(contents);
     const { focus, to } = routedKey(this.#focus, event, composer);
     this.#focus = focus;
     const panel = this.shown;
@@ -91,18 +96,25 @@ export class AskedPanels {
   }
 
   hasKeys(composer: ComposerContents): boolean {
-    return panelHasKeys(this.#focus, composer);
+    return panelHasKeys(this.#focus, this.#steady(composer));
   }
 
   /** Nothing before Tab works: what the hint says must be true when it is read. */
-  hint(composer: ComposerContents): string {
+  hint(contents: ComposerContents): string {
+    const composer = this.#steady(contents);
     return composer.now < this.#guardedUntil ? "" : focusHint(this.#focus, composer);
   }
 
   /** When a frame is due because the panel gets the keys, or can be given them. */
-  keysDueAt(composer: ComposerContents): number | null {
-    if (this.shown && composer.now < this.#guardedUntil) return this.#guardedUntil;
-    return keysDueAt(this.#focus, composer);
+  keysDueAt(contents: ComposerContents): number | null {
+    const composer = this.#steady(contents);
+    const isGuarded = this.shown && composer.now < this.#guardedUntil;
+    const due = isGuarded ? this.#guardedUntil : keysDueAt(this.#focus, composer);
+    return due === null ? null : due - composer.now + contents.now;
+  }
+
+  #steady(composer: ComposerContents): ComposerContents {
+    return { ...composer, now: this.#time.of(composer.now) };
   }
 
   get #guardedUntil(): number {
@@ -124,7 +136,7 @@ export class AskedPanels {
   }
 
   answered(id: string, now: number): void {
-    this.#focus = withAnswer(this.#focus, id, now);
+    this.#focus = withAnswer(this.#focus, id, this.#time.of(now));
   }
 
   failed(id: string): void {

@@ -4,6 +4,7 @@ import { ExitCode } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import type { Project } from "../setup/project.ts";
 import { short } from "../terminal/sanitise.ts";
+import { formatPlural } from "../views/format.ts";
 import { enterAtStart } from "./entered-at-start.ts";
 
 /** A tool that does not stop, or a store that hangs, must not keep the user. */
@@ -71,7 +72,9 @@ async function farewell(session: Session): Promise<string[]> {
     return [];
   }
   const kept = display.turnId === null ? [] : [`The turn is kept: it goes on when the thread is opened again.`];
-  return [...kept, `To come back: ${cinch} --resume ${short(threadId)}`];
+  const scheduled = display.inbox.filter(({ dueAt }) => dueAt !== null).length;
+  const later = `${formatPlural(scheduled, "message")} scheduled: cinch sends what is due when the thread is opened again.`;
+  return [...kept, ...(scheduled > 0 ? [later] : []), `To come back: ${cinch} --resume ${short(threadId)}`];
 }
 
 const isEmpty = ({ messages, inbox, turnId }: HarnessDisplayState): boolean =>

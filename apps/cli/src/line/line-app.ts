@@ -292,7 +292,7 @@ export class LineApp {
 
   #sayHeld(): void {
     const { status, inbox } = this.#options.session.getDisplayState();
-    const isHeld = status === "idle" && inbox.length > 0;
+    const isHeld = status === "idle" && inbox.some(({ dueAt }) => dueAt === null);
     if (isHeld && !this.#isHeld) this.#output.say("Queued input waits: an empty line sends it, /queue changes it.");
     this.#isHeld = isHeld;
   }

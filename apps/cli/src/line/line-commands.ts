@@ -2,6 +2,7 @@ import type { InboxItem } from "@cinch/core";
 import type { AppCommand, CommandContext } from "../app/commands/command.ts";
 import type { Line } from "../terminal/line.ts";
 import { short } from "../terminal/sanitise.ts";
+import { formatTime } from "../views/format.ts";
 import { newestCallLines, unfoldedLines } from "../views/unfolded.ts";
 
 interface LineCommandsOptions {
@@ -48,12 +49,15 @@ async function wholeThread({ session }: CommandContext): Promise<Line[]> {
   }
 }
 
+const queuedLabel = ({ content, dueAt }: InboxItem, now: number): string =>
+  short(dueAt === null ? content : `at ${formatTime(dueAt, now)}: ${content}`);
+
 async function changeQueued(context: CommandContext): Promise<void> {
   const queued = context.display().inbox.filter(({ note }) => !note);
   if (queued.length === 0) return context.say("No input is queued. /queue TEXT queues one.");
   const chosen = await context.pick<{ item: InboxItem; how: "edit" | "remove" }>({
     title: "Queued, the next one first",
-    items: queued.map((item) => ({ value: { item, how: "edit" }, label: short(item.content) })),
+    items: queued.map((item) => ({ value: { item, how: "edit" }, label: queuedLabel(item, context.screen().now) })),
     ways: [
       { key: "e", label: "edit", value: ({ item }) => ({ item, how: "edit" }) },
       { key: "r", label: "remove", value: ({ item }) => ({ item, how: "remove" }) },

@@ -58,7 +58,7 @@ export class LineMessages {
   async resume(): Promise<void> {
     const { session } = this.#options;
     const { status, inbox } = session.getDisplayState();
-    if (status === "parked" || (status === "idle" && inbox.length > 0)) await session.resume();
+    if (status === "parked" || (status === "idle" && inbox.some(({ dueAt }) => dueAt === null))) await session.resume();
   }
 
   async stop(): Promise<void> {

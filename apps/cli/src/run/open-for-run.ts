@@ -6,11 +6,14 @@ import type { DriveOptions } from "./drive.ts";
 import type { Printer } from "./printer.ts";
 
 /** Opens the current folder, and prints what the user must know about it. It never asks whether to trust it. */
-export async function openForRun({ flags, trust, json }: DriveOptions, printer: Printer): Promise<Project> {
+export async function openForRun(
+  { flags, trust, json, recover }: DriveOptions & { recover?: "all" },
+  printer: Printer,
+): Promise<Project> {
   const place = { folder: process.cwd(), env: process.env };
   const trusted = trust || isTrustedFolder(place);
   const ignored = trusted ? [] : whatNeedsTrust(place);
-  const project = await openProject({ ...place, flags, trusted });
+  const project = await openProject({ ...place, flags, trusted, ...(recover && { recover }) });
   if (project.model.fallback && !json)
     printer.note("model: offline (rule-based, built in; set a provider's key or give --model for a real one)");
   if (ignored.length > 0)

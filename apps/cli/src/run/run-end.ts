@@ -27,7 +27,7 @@ export function reportRunEnd(end: RunEnd, { printer, session, options, entered, 
   const { flags, json } = options;
   const place = dbOption(flags.db);
   const command = `${cinch} run --thread ${entered.threadId}${place}`;
-  const queued = session.getDisplayState().inbox.length;
+  const queued = session.getDisplayState().inbox.filter(({ dueAt }) => dueAt === null).length;
   if (queued > 0)
     printer.note(
       `${queued} queued and not answered yet${answersQueued(end) ? "; cinch answers before it exits (Ctrl-C exits now)" : ""}`,

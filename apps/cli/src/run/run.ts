@@ -34,7 +34,7 @@ async function begin(
   const { status, inbox } = entered.before;
   if (prompt === null) {
     if (status === "waiting") return { kind: "waiting" };
-    if (status === "idle" && inbox.length === 0) return { kind: "nothing" };
+    if (status === "idle" && inbox.every(({ dueAt }) => dueAt !== null)) return { kind: "nothing" };
     watch.untilIdle();
     await session.resume();
     return undefined;

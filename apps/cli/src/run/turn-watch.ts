@@ -40,7 +40,7 @@ export class TurnWatch {
     switch (event.type) {
       case "agent_end": {
         const { reason } = event;
-        const queued = this.#session.getDisplayState().inbox.length;
+        const queued = this.#session.getDisplayState().inbox.filter(({ dueAt }) => dueAt === null).length;
         // After an abort, queued messages stay in the inbox, so there is nothing left to wait for.
         if (reason === "aborted" ? queued > 0 || this.#untilIdle : queued === 0 && this.#untilIdle)
           this.#settle({ kind: "ended", reason });

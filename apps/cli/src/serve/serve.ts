@@ -39,7 +39,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const own = ownToken(options, { hasPeople: people.list().length > 0 });
   const may = readOnly ? (["read"] as const) : ROLES;
   const owner: TokenHolder[] = own === undefined ? [] : [{ sha256: tokenHash(own.token), may }];
-  const project = await openForRun({ flags, trust, json: false }, printer);
+  const project = await openForRun({ flags, trust, json: false, recover: "all" }, printer);
   using tokens = new LiveTokens({
     folder: people,
     most: may,

@@ -30,6 +30,8 @@ interface OpenProjectOptions {
   model?: ModelChoice;
   /** `decline`: no person is there to answer. */
   onAsk?: "wait" | "decline";
+  /** `all`: also continues what other processes have left in threads that are not open here. */
+  recover?: "opened" | "all";
 }
 
 /** The coding agent in a folder. Throws `UsageError` for a configuration, a model or a flag that can't be used; then nothing is written. */
@@ -38,6 +40,7 @@ export async function openProject({
   flags,
   trusted,
   onAsk = "wait",
+  recover = "opened",
   model: given,
   ...at
 }: OpenProjectOptions): Promise<Project> {
@@ -71,6 +74,7 @@ export async function openProject({
     initialState: { yolo: config.yolo },
     resolveModel: modelResolver(model, env),
     onAsk,
+    recover,
   });
   const protection = await opened(harness);
   return {

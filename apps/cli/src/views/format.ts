@@ -34,3 +34,18 @@ export const formatShare = (share: number): string => `${Math.round(100 * share)
 
 /** `1 message`, `2 messages`. */
 export const formatPlural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** A time to come, on the user's clock: `18:05`, `Tue 18:05`, `3 Dec 18:05`, `3 Dec 2027 18:05`. */
+export function formatTime(at: number, now: number): string {
+  const [date, today] = [new Date(at), new Date(now)];
+  const time = `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`;
+  if (date.toDateString() === today.toDateString()) return time;
+  if (at - now < 6 * 24 * HOUR) return `${DAYS[date.getDay()]} ${time}`;
+  const year = date.getFullYear() === today.getFullYear() ? "" : ` ${date.getFullYear()}`;
+  return `${date.getDate()} ${MONTHS[date.getMonth()]}${year} ${time}`;
+}
+
+const twoDigits = (number: number): string => String(number).padStart(2, "0");
+
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

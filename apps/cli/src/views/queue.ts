@@ -2,6 +2,7 @@ import type { HarnessDisplayState, InboxItem } from "@cinch/core";
 import type { Line } from "../terminal/line.ts";
 import { firstLine } from "./call-argument.ts";
 import { userLines, type ProseContext } from "./message.ts";
+import { formatTime } from "./format.ts";
 import { dim, oneRow, span } from "./spans.ts";
 import type { ViewContext } from "./view.ts";
 
@@ -13,8 +14,8 @@ export function queueLines(
   context: ProseContext,
 ): Line[] {
   const inputs = inbox.filter(({ note }) => !note);
-  const begins = turnId === null && status === "running" ? inputs[0] : undefined;
-  const queued = begins ? inputs.slice(1) : inputs;
+  const begins = turnId === null && status === "running" ? inputs.find(({ dueAt }) => dueAt === null) : undefined;
+  const queued = inputs.filter((item) => item !== begins);
   const shown = queued.length > MAX_ROWS ? queued.slice(0, MAX_ROWS - 1) : queued;
   const left = queued.length - shown.length;
   return [
@@ -26,9 +27,10 @@ export function queueLines(
 
 const contentOf = ({ content, files }: InboxItem) => [{ type: "text" as const, text: content }, ...files];
 
-function queuedLine({ delivery, content, files }: InboxItem, context: ViewContext): Line {
+function queuedLine({ delivery, content, files, dueAt }: InboxItem, context: ViewContext): Line {
   const attached = files.length === 0 ? "" : ` +${files.length}`;
-  const label = delivery === "steer" ? "steers" : "queued";
+  const how = delivery === "steer" ? "steers" : "queued";
+  const label = dueAt === null ? how : `at ${formatTime(dueAt, context.now)}`;
   const more = content.trim().includes("\n") ? " …" : "";
   return oneRow([span(`${label}  `, dim), span(`${firstLine(content)}${more}`), span(attached, dim)], context);
 }

@@ -18,7 +18,7 @@ export interface StatusOptions {
 export function statusLine(display: Shown, options: StatusOptions, context: ViewContext): Line {
   const { modeId, modelId, tokenUsage, cost, omProgress, inbox, yolo } = display;
   const { inputTokens, outputTokens, cacheReadTokens } = tokenUsage;
-  const queued = inbox.filter(({ note }) => !note).length;
+  const queued = inbox.filter(({ note, dueAt }) => !note && dueAt === null).length;
   const fields: Span[][] = [];
   const add = (field: string | null | undefined, style = dim) => {
     if (field) fields.push([span(field, style)]);

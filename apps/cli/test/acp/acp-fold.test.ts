@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { DurableEvent, EventType, HarnessEvent } from "@cinch/core";
-import { eventMap } from "@cinch/core/journal";
+import { besideTurns, eventMap } from "@cinch/core/journal";
 import * as fc from "fast-check";
 import { BEGINNING, exampleOf } from "../../../../packages/server/test/adapters/example-events.ts";
 import { journals } from "../../../../packages/testkit/src/journal.ts";
@@ -57,6 +57,7 @@ const QUIET: EventType[] = [
   "subagent_tool_start",
   "subagent_tool_end",
   "subagent_text_delta",
+  ...(Object.keys(besideTurns(null)) as EventType[]),
   "subagent_event",
   "message_start",
   "message_discarded",
@@ -71,43 +72,9 @@ const QUIET: EventType[] = [
   "info",
   "retry_scheduled",
   "resync",
-  "thread_created",
-  "thread_cloned",
   "thread_rewound",
-  "thread_changed",
   "thread_deleted",
-  "input_accepted",
-  "input_edited",
-  "input_removed",
   "input_taken",
-  "abort_requested",
-  "follow_up_queued",
-  "steer_queued",
-  "prompt_head",
-  "permission_changed",
-  "grant_added",
-  "background_started",
-  "background_settled",
-  "file_changed",
-  "checkpoint_created",
-  "workspace_status_changed",
-  "workspace_ready",
-  "workspace_error",
-  "display_state_changed",
-  "compaction_requested",
-  "context_offloaded",
-  "context_summarised",
-  "skill_loaded",
-  "om_observation_start",
-  "om_observation_end",
-  "om_observation_failed",
-  "om_reflection_start",
-  "om_reflection_end",
-  "om_reflection_failed",
-  "om_activation",
-  "om_status",
-  "om_buffering_start",
-  "om_buffering_end",
 ];
 
 const beginning = (): AcpState =>

@@ -10,7 +10,8 @@ import {
   type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { inherited, MAIN, type Place } from "../cli.ts";
+import { inherited, type Place } from "../cli.ts";
+import { MAIN } from "../programs.ts";
 
 type Asked<T> = { params: T; signal: AbortSignal; answer(response: unknown): void };
 

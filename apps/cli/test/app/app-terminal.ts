@@ -5,10 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GUARD_MS } from "../../src/app/panel-focus.ts";
 import { sqliteStore } from "@cinch/sqlite";
 import { inherited } from "../cli.ts";
+import { APP, CINCH } from "../programs.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
-
-const PROGRAM = join(import.meta.dirname, "programs/app.ts");
-const CINCH = join(import.meta.dirname, "../../bin.js");
 
 /** A project in a temporary folder, in which the app runs in pseudo-terminals. */
 export class AppFolder {
@@ -30,7 +28,7 @@ export class AppFolder {
   }
 
   env(script: string): Record<string, string> {
-    return { PROGRAM, STATE: this.state, SCRIPT: script };
+    return { PROGRAM: APP, STATE: this.state, SCRIPT: script };
   }
 
   /** As another process does it. */
@@ -85,7 +83,7 @@ export const ctrl = (letter: string): string => String.fromCharCode(letter.toUpp
 export class AppTerminal extends PseudoTerminal {
   /** Starts the app in the shell, and waits for its composer, or for what it shows before. */
   async begin(args = "", shown = COMPOSER): Promise<void> {
-    await this.run(`"$NODE" -C @cinch/source "$PROGRAM" ${args}`, shown);
+    await this.run(`"$NODE" "$PROGRAM" ${args}`, shown);
   }
 
   /** Types a text, waits until the composer has it, and sends it. */

@@ -44,3 +44,21 @@ test("a key that came while a huge question was being drawn does not answer it",
   asked.drawn(6_000);
   assert.equal(asked.press(y, composer(6_000 + GUARD_MS)).to, "panel");
 });
+
+test("a clock that is set back an hour does not keep the keys from a panel", () => {
+  const HOUR = 3_600_000;
+  const asked = new AskedPanels();
+  const display = { ...newDisplayState("t"), pendingApprovals: { call: approval() } };
+  const sync = (now: number) => asked.sync({ display, dialog: null, wrap: "words", transitionsTo: null, now });
+  const y = { type: "text", text: "y" } as const;
+  sync(2 * HOUR);
+  asked.drawn(2 * HOUR);
+  asked.press({ type: "text", text: "x" }, composer(2 * HOUR + 10));
+  const now = HOUR + 10;
+  sync(now);
+  assert.equal(asked.hasKeys(composer(now)), false);
+  const due = asked.keysDueAt(composer(now))!;
+  assert.ok(due > now && due < now + 1_000, `the keys are due in ${due - now} ms`);
+  assert.equal(asked.hasKeys(composer(now + 600)), true);
+  assert.equal(asked.press(y, composer(now + 601)).to, "panel");
+});

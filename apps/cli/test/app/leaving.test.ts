@@ -37,7 +37,7 @@ test("a thread without a message leaves no trace", async () => {
   terminal.type(CTRL_C);
   await terminal.until(/shell\$ $/);
   assert.doesNotMatch(terminal.screenText(), /--resume/);
-  await terminal.run('"$NODE" -C @cinch/source "$PROGRAM" --continue', /There are no threads yet/);
+  await terminal.run('"$NODE" "$PROGRAM" --continue', /There are no threads yet/);
 });
 
 test("Ctrl-Z suspends the app with its text, and fg continues it", async () => {
@@ -63,7 +63,7 @@ test("after kill -9 in the middle of a turn, --continue shows the thread, contin
   kill(terminal);
   await terminal.until(/Killed\s+shell\$/);
   place.openGate();
-  terminal.type('reset; clear; "$NODE" -C @cinch/source "$PROGRAM" --continue\r');
+  terminal.type('reset; clear; "$NODE" "$PROGRAM" --continue\r');
   await terminal.until(/You {2}hello there[^]*The second one is long\./);
   await terminal.until(() => terminal.composer() === "unsent words");
 });
@@ -75,7 +75,7 @@ test("an approval is answered after a restart", async () => {
   await terminal.until(/Run this command\?/);
   kill(terminal);
   await terminal.until(/Killed\s+shell\$/);
-  terminal.type('reset; clear; "$NODE" -C @cinch/source "$PROGRAM" --continue\r');
+  terminal.type('reset; clear; "$NODE" "$PROGRAM" --continue\r');
   await terminal.until(/You {2}go[^]*Run this command\?\n│ echo approved > proof\.txt/);
   await terminal.untilMarked("y approve");
   terminal.type("y");
@@ -94,7 +94,7 @@ test("after a crash the shell has a sane terminal and the error, and --continue 
   await terminal.until(/Error: crashed on purpose[^]*shell\$ $/);
   await terminal.run("stty -a; echo do''ne", /(?<!-)icanon[^]*^done$/m);
   assert.equal(terminal.screen.terminal.modes.bracketedPasteMode, false);
-  terminal.type('"$NODE" -C @cinch/source "$PROGRAM" --continue\r');
+  terminal.type('"$NODE" "$PROGRAM" --continue\r');
   await terminal.until(() => terminal.composer() === "draft");
 });
 

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { linesSource, Pager, type PagerSource } from "../../src/app/pager.ts";
 import { line } from "../../src/terminal/line.ts";
 import { TerminalModes } from "../../src/terminal/modes.ts";
+import { inherited } from "../cli.ts";
+import { PAGER } from "../programs.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 import { features, setUp } from "../terminal/stage.ts";
 
-const PROGRAM = join(import.meta.dirname, "programs/pager.ts");
-const START = '"$NODE" -C @cinch/source "$PROGRAM"';
+const START = '"$NODE" "$PROGRAM"';
 const CTRL = { d: "\u0004", t: "\u0014", x: "\u0018", z: "\u001a" };
 
 const isAlternate = ({ screen }: PseudoTerminal): boolean => screen.terminal.buffer.active.type === "alternate";
 
 /** The pager at its end, opened above a composer with text. */
 async function paging(): Promise<PseudoTerminal> {
-  const terminal = new PseudoTerminal({ NODE: process.execPath, PROGRAM });
+  const terminal = new PseudoTerminal({ ...inherited(), NODE: process.execPath, PROGRAM: PAGER });
   await terminal.run("bind 'set enable-bracketed-paste off'; echo se''t", /^set$/m);
   await terminal.run(START, /^ready$/m);
   terminal.type("abc");

@@ -95,7 +95,7 @@ test("an editor that is suspended continues with the terminal, and the app waits
   await terminal.compose("draft ");
   terminal.type(ctrl("g"));
   await terminal.until(/Stopped[^]*shell\$ $/);
-  await terminal.run("fg", /^"\$NODE" -C/m);
+  await terminal.run("fg", /^"\$NODE" "\$PROGRAM"/m);
   terminal.type("typed\r");
   await terminal.until(() => terminal.composer() === "draft typed");
 });

@@ -19,6 +19,7 @@ const queued = (inputId: string, content: string): InboxItem => ({
   note: false,
   by: null,
   at: 0,
+  dueAt: null,
 });
 const texts = ({ editor }: UiState) => editor.text;
 const types = (intents: readonly UiIntent[]) => intents.map(({ type }) => type);

@@ -6,7 +6,8 @@ import process from "node:process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { completionScript } from "../../src/completion/completion-script.ts";
-import { inherited, MAIN, Place, threadIn } from "../cli.ts";
+import { inherited, Place, threadIn } from "../cli.ts";
+import { MAIN } from "../programs.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
 const run = promisify(execFile);

@@ -14,9 +14,8 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inherited } from "../cli.ts";
+import { LINES } from "../programs.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
-
-const PROGRAM = join(import.meta.dirname, "programs/lines.ts");
 
 interface StartOptions {
   args?: readonly string[];
@@ -37,7 +36,7 @@ export class LineFolder {
 
   /** On pipes. */
   start(script: string, { args = [], env = {} }: StartOptions = {}): LineProcess {
-    const child = spawn(process.execPath, ["-C", "@cinch/source", PROGRAM, ...args], {
+    const child = spawn(process.execPath, [LINES, ...args], {
       cwd: this.folder,
       env: { ...inherited(), STATE: this.state, SCRIPT: script, LANG: "C.UTF-8", ...env },
       stdio: ["pipe", "pipe", "inherit"],
@@ -53,14 +52,14 @@ export class LineFolder {
       ...inherited(),
       TERM: "dumb",
       NODE: process.execPath,
-      PROGRAM,
+      PROGRAM: LINES,
       FOLDER: this.folder,
       STATE: this.state,
       SCRIPT: script,
     });
     this.#started.push(terminal);
     await terminal.run("cd \"$FOLDER\"; echo se''t", /^set$/m);
-    await terminal.run('"$NODE" -C @cinch/source "$PROGRAM"', /^build> ?$/m);
+    await terminal.run('"$NODE" "$PROGRAM"', /^build> ?$/m);
     return terminal;
   }
 

@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isForLines } from "../../src/terminal/features.ts";
-import { inherited, MAIN, Place } from "../cli.ts";
+import { inherited, Place } from "../cli.ts";
+import { MAIN } from "../programs.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
 test("cinch --plain is a conversation on pipes, after the question whether to trust the folder", async () => {
@@ -55,7 +56,7 @@ test("cinch in a dumb terminal greets a user without a key with numbered choices
   });
   await terminal.run("cd \"$FOLDER\"; echo se''t", /^set$/m);
   await terminal.run(
-    '"$NODE" -C @cinch/source "$MAIN"',
+    '"$NODE" "$MAIN"',
     /no API key: the offline\s+model answers\n1 Take the two-minute tour \(t\)\n2 Add a key \(k\)\n3 Start \(s\)\n1 to 3: ?$/,
   );
   terminal.type("k\r");

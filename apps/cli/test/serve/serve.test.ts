@@ -117,6 +117,26 @@ describe("cinch serve", { concurrency: 3 }, () => {
     assert.deepEqual(waits(), ["wait begin", "wait end"]);
   });
 
+  test("a server that was killed in the middle of a turn continues it when it is started again, with no client there", async () => {
+    await using place = new Place();
+    const first = await Served.start(place);
+    const id = await first.thread();
+    const stream = new StreamText(await first.get(`/v1/threads/${id}/events`));
+    await first.say(id, "wait 2 seconds");
+    await stream.until(/"tool_start"/);
+    first.running.child.kill("SIGKILL");
+    await first.running.finished;
+    const second = await Served.start(place);
+    // A list opens no thread.
+    const isActive = async () => {
+      const threads = (await (await second.get("/v1/threads")).json()) as { id: string; active: boolean }[];
+      return threads.find((thread) => thread.id === id)!.active;
+    };
+    while (await isActive()) await delay(50);
+    const events = await (await second.get(`/v1/threads/${id}/listEvents`)).text();
+    assert.match(events, /"takeover":true/);
+  });
+
   test("the second signal ends it at once", async () => {
     await using place = new Place();
     const served = await Served.start(place);

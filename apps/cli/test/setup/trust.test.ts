@@ -3,17 +3,15 @@ import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { Agent, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { say, script } from "@cinch/testkit";
 import { folderWarning, isTrustedFolder, trustFolder, whatNeedsTrust } from "../../src/setup/trust.ts";
+import { inherited } from "../cli.ts";
+import { OPENER, TRUSTER } from "../programs.ts";
 import { UserHome } from "./user-home.ts";
-
-const OPENER = fileURLToPath(new URL("opening-process.ts", import.meta.url));
-const TRUSTER = fileURLToPath(new URL("trusting-process.ts", import.meta.url));
 
 test("only what would be obeyed is asked for, and it is not read for that", async () => {
   await using user = new UserHome();
@@ -65,13 +63,13 @@ test("what is remembered is private, and survives a line that a crash has cut", 
 
 test("processes that trust folders at the same time lose none", { timeout: 60_000 }, async () => {
   await using user = new UserHome();
-  const env = { ...user.env } as NodeJS.ProcessEnv;
+  const env = { ...user.env, ...inherited() };
   const groups = Array.from({ length: 4 }, (_, group) =>
     Array.from({ length: 25 }, (__, at) => join(user.home, `project-${group}-${at}`)),
   );
   for (const folder of groups.flat()) mkdirSync(folder);
   const done = groups.map(async (folders) => {
-    const child = spawn(process.execPath, ["-C", "@cinch/source", TRUSTER, ...folders], { env, stdio: "inherit" });
+    const child = spawn(process.execPath, [TRUSTER, ...folders], { env, stdio: "inherit" });
     assert.deepEqual(await once(child, "exit"), [0, null]);
   });
   await Promise.all(done);
@@ -149,8 +147,8 @@ test("a project opens where nothing can be remembered, and says what follows", a
 test("processes that start at the same time in a new folder share its threads", { timeout: 60_000 }, async () => {
   await using user = new UserHome();
   const opened = Array.from({ length: 3 }, async () => {
-    const args = ["-C", "@cinch/source", OPENER, user.folder];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...user.env } as NodeJS.ProcessEnv });
+    const env = { ...user.env, ...inherited() };
+    const { stdout } = await promisify(execFile)(process.execPath, [OPENER, user.folder], { env });
     return stdout;
   });
   assert.deepEqual([...new Set(await Promise.all(opened))], [join(user.folder, ".cinch/cinch.db")]);

@@ -5,15 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inherited } from "../cli.ts";
+import { COMPOSER } from "../programs.ts";
 import { PseudoTerminal } from "./pseudo-terminal.ts";
 
-const PROGRAM = join(import.meta.dirname, "programs/composer.ts");
-const START = '"$NODE" -C @cinch/source "$PROGRAM"';
+const START = '"$NODE" "$PROGRAM"';
 const SANE = /(?<!-)icanon[^]*(?<!-)echo /;
 
 /** The composer in a shell; `typed` is drawn. */
 async function started(env?: Record<string, string>): Promise<PseudoTerminal> {
-  const terminal = new PseudoTerminal({ NODE: process.execPath, PROGRAM, ...env });
+  const terminal = new PseudoTerminal({ ...inherited(), NODE: process.execPath, PROGRAM: COMPOSER, ...env });
   await terminal.run("bind 'set enable-bracketed-paste off'; echo se''t", /^set$/m);
   await terminal.run(START, /^ready$/m);
   assert.equal(terminal.screen.terminal.modes.bracketedPasteMode, true);

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { sqliteStore } from "@cinch/sqlite";
-import { inherited, MAIN, Place, threadIn } from "../cli.ts";
+import { inherited, Place, threadIn } from "../cli.ts";
+import { MAIN } from "../programs.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
 test("in a terminal, delete asks, and only y deletes", { timeout: 120_000 }, async () => {
@@ -18,7 +19,7 @@ test("in a terminal, delete asks, and only y deletes", { timeout: 120_000 }, asy
     await store.close();
     return thread !== undefined;
   };
-  const command = `clear; '${process.execPath}' -C @cinch/source '${MAIN}' threads delete ${id} --db '${path}'\r`;
+  const command = `clear; '${process.execPath}' '${MAIN}' threads delete ${id} --db '${path}'\r`;
   terminal.type(command);
   await terminal.until(/for good\? y \/ n/);
   terminal.type("\r");

@@ -70,7 +70,16 @@ function subagent(foreign: string): ActiveSubagent {
 /** Rows of the app in which a foreign text has its place. */
 function appLines(foreign: string): Line[] {
   const inbox = [
-    { inputId: "i", delivery: "steer" as const, content: foreign, files: [], note: false, by: null, at: 0 },
+    {
+      inputId: "i",
+      delivery: "steer" as const,
+      content: foreign,
+      files: [],
+      note: false,
+      by: null,
+      at: 0,
+      dueAt: null,
+    },
   ];
   const activeSubagents = { c: subagent(foreign) };
   const tools = FOREIGN_TOOLS.map((toolName) => ({ toolName, args: argsWith(foreign) }));

@@ -97,6 +97,7 @@ const inbox = (content: string, delivery: "send" | "steer" | "follow_up") => ({
   note: false,
   by: null,
   at: 0,
+  dueAt: null,
 });
 
 const DIFF = `@@ -11,3 +11,3 @@

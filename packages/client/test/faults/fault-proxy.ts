@@ -37,7 +37,7 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "transfer-encoding"]);
  * - `unanswered`: the server gets the request, the client no answer.
  * - `cut`, `halved`: the connection ends in an answer, between two chunks or in the middle of one.
  * - `stalled`: an answer pauses.
- * - `repeated`: a server gets the request twice.
+ * - `repeated`: a server gets the request, and the same or another one gets it again.
  * - `late`: a request arrives after ones that were sent after it.
  */
 export class FaultProxy implements AsyncDisposable {
@@ -98,7 +98,7 @@ export class FaultProxy implements AsyncDisposable {
     if (fault === "lost") return void response.destroy();
     if (fault === "late") await sleep(random.below(60));
     const port = this.#options.target();
-    if (fault === "repeated") this.#sendAgain({ request, body, port }, random.below(40));
+    if (fault === "repeated") this.#sendAgain({ request, body, port: this.#options.target() }, random.below(40));
     const answer = await this.#send({ request, body, port }, response);
     if (fault === "unanswered") {
       answer.destroy();

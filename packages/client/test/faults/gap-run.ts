@@ -1,10 +1,12 @@
+import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect } from "@cinch/client";
+import { connect, type RemoteSession } from "@cinch/client";
 import { Harness, type DurableEvent, type Session } from "@cinch/core";
 import { bearerTokens, createServer, ROLES, tokenHash } from "@cinch/server";
 import { sqliteStore } from "@cinch/sqlite";
+import { everyCommand, verifyGiven } from "./every-command.ts";
 import { FaultProxy, type FaultCounts } from "./fault-proxy.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
 import { Seeded } from "./seeded.ts";
@@ -48,14 +50,35 @@ export async function gapRun({ seed, servers: count = 1 }: { seed: number; serve
   proxy.storm();
   await session.createThread({ id: threadId });
   const watched = new WatchedClient(session);
+  const journalNow = () => journalOf(harnesses[0]!, threadId);
   const record = await randomTalk(session, random);
+  verifyCommands(await journalNow(), record);
+  const given = await everyCommand(client, session, { random, name: "every" });
+  const before = await journalNow();
+  verifyGiven(before, given);
+  await rewoundOnce(session, before, random);
   proxy.calm();
   await session.settled();
-  const journal = await journalOf(harnesses[0]!, threadId);
-  await caughtUp(session, journal.at(-1)!.seq);
-  watched.verify(displaysOf(threadId, journal));
-  verifyCommands(journal, record);
+  const after = await journalNow();
+  await caughtUp(session, after.at(-1)!.seq);
+  watched.verify(displaysOf(threadId, before, after));
   return proxy.counts;
+}
+
+/** Rewinds a thread that is idle, and goes on from there. A second rewind would revert what is said then. */
+export async function rewoundOnce(
+  session: RemoteSession,
+  journal: readonly DurableEvent[],
+  random: Seeded,
+): Promise<void> {
+  const { seq: toSeq } = random.pick(journal.filter(({ type }) => type === "agent_end"));
+  const reverted = journal.filter(({ type, seq }) => type === "message_end" && seq > toSeq).length;
+  const { messages } = await session.rewind({ toSeq });
+  assert.equal(messages, reverted);
+  const { reason } = await session.sendMessage({ content: "After it", id: "after-it" });
+  assert.equal(reason, "complete");
+  const isKept = (event: DurableEvent) => event.type === "input_accepted" && event.inputId === "after-it";
+  assert.equal((await session.listEvents({ after: toSeq })).filter(isKept).length, 1);
 }
 
 export async function journalOf(harness: Harness, threadId: string): Promise<DurableEvent[]> {

@@ -4,18 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { connect } from "@cinch/client";
-import { Harness } from "@cinch/core";
+import { Harness, type DurableEvent } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
-import { caughtUp, journalOf } from "./gap-run.ts";
+import { bundle } from "../../../testkit/test/bundle.ts";
+import { everyCommand, verifyGiven } from "./every-command.ts";
+import { caughtUp, journalOf, rewoundOnce } from "./gap-run.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
 import { Seeded } from "./seeded.ts";
 import { CountedTool, talkingConfig } from "./talking.ts";
 import { displaysOf, WatchedClient } from "./watched-client.ts";
 
-const PROGRAM = fileURLToPath(new URL("../programs/server.ts", import.meta.url));
+const program = await bundle(new URL("../programs/server.ts", import.meta.url));
+
+const THREAD = "killed";
 
 /** A server in a process of its own, always on the same port. */
 class ServerProcess implements AsyncDisposable {
@@ -28,8 +31,9 @@ class ServerProcess implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const args = ["-C", "@cinch/source", PROGRAM, this.#path, String(this.port)];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [program, this.#path, String(this.port)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) {
       this.port = Number(line);
@@ -52,7 +56,7 @@ class ServerProcess implements AsyncDisposable {
   }
 }
 
-test("a client of a server that is killed again and again shows every event once, and its messages settle", async () => {
+test("a client of a server that is killed again and again shows every event once, and every command happens once", async () => {
   const folder = await mkdtemp(join(tmpdir(), "cinch-killed-"));
   await using cleanUp = new AsyncDisposableStack();
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
@@ -62,29 +66,36 @@ test("a client of a server that is killed again and again shows every event once
   const client = connect({ url: `http://127.0.0.1:${server.port}` });
   cleanUp.defer(() => client.close());
   const session = await client.createSession();
-  await session.createThread({ id: "killed" });
+  await session.createThread({ id: THREAD });
   const watched = new WatchedClient(session);
   const random = new Seeded(7);
   const talk = { isOver: false };
-  const talking = randomTalk(session, random).finally(() => (talk.isOver = true));
-  for (let kills = 0; kills < 4 && !talk.isOver; kills++) {
+  const talking = (async () => {
+    verifyCommands(...(await withJournal(path, randomTalk(session, random))));
+    const [before, given] = await withJournal(path, everyCommand(client, session, { random, name: "every" }));
+    verifyGiven(before, given);
+    await rewoundOnce(session, before, random);
+    return before;
+  })().finally(() => (talk.isOver = true));
+  for (let kills = 0; kills < 6 && !talk.isOver; kills++) {
     await sleep(150 + random.below(200));
     await server.kill();
     await sleep(random.below(100));
     await server.start();
   }
-  const record = await talking;
-  await using harness = await reader(path);
-  const journal = await journalOf(harness, "killed");
-  await caughtUp(session, journal.at(-1)!.seq);
-  watched.verify(displaysOf("killed", journal));
-  verifyCommands(journal, record);
+  const [after, before] = await withJournal(path, talking);
+  await caughtUp(session, after.at(-1)!.seq);
+  watched.verify(displaysOf(THREAD, before, after));
 });
 
-/** Another process that reads the same store. */
-async function reader(path: string): Promise<Harness & AsyncDisposable> {
+/** What came of the work, and the journal as another process reads it then. */
+async function withJournal<T>(path: string, work: Promise<T>): Promise<[DurableEvent[], T]> {
+  const done = await work;
   const tools = { count: new CountedTool(), guarded: new CountedTool() };
   const harness = new Harness({ ...talkingConfig(tools), storage: sqliteStore({ path }) });
-  await harness.init();
-  return Object.assign(harness, { [Symbol.asyncDispose]: () => harness.close() });
+  try {
+    return [await journalOf(harness, THREAD), done];
+  } finally {
+    await harness.close();
+  }
 }

@@ -1,4 +1,4 @@
-import { Agent, defineTool, type HarnessConfig } from "@cinch/core";
+import { Agent, defineTool, type HarnessConfig, type Memory } from "@cinch/core";
 import { call, say, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 
@@ -40,22 +40,35 @@ const question = defineTool({
   execute: (_, { suspend, resumed }) => (resumed ? `Answer: ${String(resumed.data)}` : suspend({ question: "Which?" })),
 });
 
+/** Summarises everything when it is asked to. */
+const memory: Memory = {
+  plan: ({ isRequested, boundaries, fromSeq }) => {
+    const range: [number, number] = [fromSeq, boundaries.at(-1)?.seq ?? 0];
+    const cut = isRequested ? { kind: "summarise" as const, range, reason: "requested" as const } : null;
+    return { cut, observe: null, reflect: null };
+  },
+  summarise: async () => "They talked.",
+};
+
 export function talkingConfig(tools: {
   count: CountedTool;
   guarded: CountedTool;
-}): Pick<HarnessConfig, "id" | "agent" | "permissions"> {
+}): Pick<HarnessConfig, "id" | "modes" | "permissions" | "memory" | "resolveModel"> {
+  const agent = new Agent({
+    name: "talker",
+    instructions: "Talk.",
+    model,
+    tools: { count: tools.count.tool, guarded: tools.guarded.tool, question },
+  });
   return {
     id: "talking",
+    memory,
+    resolveModel: () => model,
     permissions: [
       { toolName: "count", policy: "allow" },
       { toolName: "question", policy: "allow" },
       { toolName: "guarded", policy: "ask" },
     ],
-    agent: new Agent({
-      name: "talker",
-      instructions: "Talk.",
-      model,
-      tools: { count: tools.count.tool, guarded: tools.guarded.tool, question },
-    }),
+    modes: ["loud", "quiet"].map((id) => ({ id, name: id, agent })),
   };
 }

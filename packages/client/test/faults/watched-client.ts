@@ -51,11 +51,16 @@ export class WatchedClient {
 /** The display after each durable event, by `seq`. */
 export type Displays = ReadonlyMap<number, HarnessDisplayState>;
 
-/** Folds a journal in which nothing was reverted. */
-export function displaysOf(threadId: string, journal: readonly DurableEvent[]): Displays {
+/** Folds journals of a thread, each as it was before the next rewind, and the last as it is now. */
+export function displaysOf(threadId: string, ...journals: (readonly DurableEvent[])[]): Displays {
   const displays = new Map<number, HarnessDisplayState>();
-  let display = newDisplayState(threadId);
-  for (const event of journal) displays.set(event.seq, (display = reduceDisplay(display, event as HarnessEvent)));
+  for (const journal of journals) {
+    let display = newDisplayState(threadId);
+    for (const event of journal) {
+      display = reduceDisplay(display, event as HarnessEvent);
+      if (!displays.has(event.seq)) displays.set(event.seq, display);
+    }
+  }
   return displays;
 }
 

@@ -9,6 +9,7 @@ await runOverHttp([
   "commands/control-races",
   "commands/input-ids",
   "commands/retry",
+  "commands/scheduled-inputs",
   "commands/state",
   "commands/unattended",
 ]);

@@ -1,5 +1,7 @@
 import { hasCancelledRuns, isOpenIn } from "../folds/runs.ts";
+import { progressAt } from "../folds/progress.ts";
 import { withTimeout } from "../ports/clock.ts";
+import type { ThreadState } from "../folds/state.ts";
 import type { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { isCompactionDue, needsDriving, type Decide } from "../turn/decide.ts";
@@ -44,13 +46,16 @@ async function begun(thread: Thread): Promise<void> {
   const { clock, modes } = thread.ports;
   const until = clock.now() + BEGIN_MS;
   const canBegin = () => !thread.supervisor.broken && !thread.isClosed && modes.canAct(thread.state);
-  const isDue = () => needsDriving(thread.state) && !isCompactionDue(thread.state);
+  const state = () => progressAt(thread.state, clock.now());
+  const isDue = () => needsDriving(state()) && !isCompactionDue(state());
   const begins = () => !thread.state.turn && isDue() && canBegin();
   while (begins() && clock.now() < until) await withTimeout(clock, thread.changed(), { ms: 50 });
 }
 
-/** Settles when the turn that is current at the call, and the runs that an abort has cancelled, have ended. */
+/** Settles when the turn that is aborted at the call, and the runs that an abort has cancelled, have ended. */
 export async function abortEnded(thread: Thread): Promise<void> {
   const { turn } = thread.state;
-  await thread.until((state) => (!turn || state.turn?.turnId !== turn.turnId) && !hasCancelledRuns(state.runs));
+  const aborted = turn?.aborting ? turn.turnId : null;
+  const isOver = ({ turn: now }: ThreadState) => aborted === null || now?.turnId !== aborted;
+  await thread.until((state) => isOver(state) && !hasCancelledRuns(state.runs));
 }

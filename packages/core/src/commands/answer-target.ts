@@ -14,7 +14,7 @@ export function waitingCalls({ turn }: ThreadState, waiting: WaitingState): read
 }
 
 /** Without a `toolCallId`, the oldest waiting call; without a `threadId`, a call of the session's thread or of a descendant of it. */
-interface AnswerAddress {
+export interface AnswerAddress {
   toolCallId?: string;
   threadId?: string;
 }

@@ -143,7 +143,7 @@ async function giveDecision(signed: SignedThread, answer: GivenDecision, find: F
   // After the answer: if the process ends in between, the next such call asks again.
   if (grantTo !== null && grants.length > 0)
     await thread.ports.threads.visit(grantTo, (above) =>
-      policyCommand(new SignedThread(above, signed.by), async () => grants),
+      policyCommand(new SignedThread(above, { by: signed.by }), async () => grants),
     );
 }
 

@@ -4,6 +4,7 @@ import type { Folds } from "../folds/folds.ts";
 import type { ReachableThreads } from "../thread/reachable-threads.ts";
 import { signedBy, type SignedThread } from "../thread/signed-thread.ts";
 import { controlInForce } from "./control-in-force.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import { checkSeq } from "./rewind.ts";
 
 export interface CloneOptions {
@@ -28,6 +29,7 @@ export async function cloneThread(
   // The clone must have the rules that other processes have set.
   await source.refresh();
   const { state, folds, ports } = source;
+  refuseForeign(state.foreign);
   const seq = atSeq ?? state.seq;
   checkSeq("atSeq", seq, state.seq);
   const id = chosenId ?? ports.ids("thread");

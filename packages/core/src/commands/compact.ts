@@ -2,7 +2,7 @@ import { CinchError, type ErrorCode } from "../errors.ts";
 import type { SeqRange } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import { estimateOf } from "../folds/context.ts";
-import type { SignedThread } from "../thread/signed-thread.ts";
+import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 
 export interface Compacted {
@@ -13,11 +13,15 @@ export interface Compacted {
   tokensAfter: number;
 }
 
+export interface Compaction {
+  compacted: Promise<Compacted>;
+}
+
 /** Asks the driver to compact the prompt. The result settles when that is done. */
 export async function requestCompaction(
   signed: SignedThread,
   { instructions }: { instructions?: string | undefined },
-): Promise<{ compacted: Promise<Compacted> }> {
+): Promise<Compaction> {
   const { thread } = signed;
   if (!thread.ports.memory)
     throw new CinchError(
@@ -28,13 +32,22 @@ export async function requestCompaction(
   const seq = await signed.command((state) => ({
     events: [{ type: "compaction_requested", ...(instructions ? { instructions } : {}) }],
     result: state.seq + 1,
+    answer: tokensBefore,
   }));
-  const compacted = compactedAfter(thread, seq!).then((range) => ({
-    range,
-    tokensBefore,
-    tokensAfter: tokensOfPrompt(thread),
-  }));
-  return { compacted };
+  return { compacted: compactionAt(thread, { seq: seq!, tokensBefore }) };
+}
+
+/** The result of a compaction that was requested before. */
+export const compactedBefore: Again<Compaction> = async (thread, { seq, answer }) => ({
+  compacted: compactionAt(thread, { seq, tokensBefore: answer as number }),
+});
+
+async function compactionAt(
+  thread: Thread,
+  { seq, tokensBefore }: { seq: number; tokensBefore: number },
+): Promise<Compacted> {
+  const range = await compactedAfter(thread, seq);
+  return { range, tokensBefore, tokensAfter: tokensOfPrompt(thread) };
 }
 
 async function compactedAfter(thread: Thread, seq: number): Promise<SeqRange | null> {

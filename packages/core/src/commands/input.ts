@@ -1,5 +1,4 @@
 import { CinchError } from "../errors.ts";
-import { refuseForeign } from "./refuse-foreign.ts";
 import type { Delivery, NewEvent } from "../events/event-map.ts";
 import { NAMED_KEPT } from "../folds/state.ts";
 import { resultOfAccepted } from "../queries/input-result.ts";
@@ -25,20 +24,45 @@ export interface Input {
   id?: string;
 }
 
-export async function prepareInput(input: Input, delivery: Delivery, ids: Ids): Promise<PreparedInput> {
-  const { content, files = [], id } = input;
+/** An input that begins a turn of its own. */
+export interface FollowUp extends Input {
+  /** When it is queued, in ms. Until then other inputs pass it. Default, and for a time that has passed: now. */
+  at?: number;
+}
+
+export async function prepareInput(
+  input: FollowUp & { delivery: Delivery },
+  ports: InputPorts,
+): Promise<PreparedInput> {
+  const { content, files = [], id, delivery, at } = input;
   checkContent(content, files.length);
+  const now = ports.now();
+  if (at !== undefined) checkTime(at, now);
   const blobs: Blob[] = [];
   const parts = await Promise.all(files.map((file) => storedFile(file, blobs)));
   const named = id === undefined ? {} : { named: true };
+  const scheduled = at === undefined || at <= now ? {} : { dueAt: at };
   const event = {
     type: "input_accepted" as const,
-    inputId: id ?? ids("input"),
+    inputId: id ?? ports.ids("input"),
     delivery,
     content: content.toWellFormed(),
     ...named,
+    ...scheduled,
   };
   return { event: parts.length > 0 ? { ...event, files: parts } : event, blobs };
+}
+
+interface InputPorts {
+  ids: Ids;
+  now(): number;
+}
+
+const MAX_AHEAD_MS = 10 * 366 * 24 * 60 * 60 * 1_000;
+
+function checkTime(at: number, now: number): void {
+  if (at - now <= MAX_AHEAD_MS) return;
+  throw new CinchError("INVALID_INPUT", "at is more than ten years ahead. Give a time in ms, as Date.now() does.");
 }
 
 function checkContent(content: string, files = 0): void {
@@ -79,8 +103,7 @@ async function acceptInput(signed: SignedThread, { event, blobs }: PreparedInput
   const { id, ports } = thread;
   const seqAtLookup = thread.state.seq;
   const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
-  const isAccepted = await signed.command(({ seq, foreign, inbox, named, title, control }) => {
-    refuseForeign(foreign);
+  const isAccepted = await signed.command(({ seq, inbox, named, title, control }) => {
     // Throws for an unknown mode: no process with this configuration could take the input.
     ports.modes.current(control);
     // `named` holds the ids that were accepted since the lookup, unless there are more than it keeps: then the lookup is repeated.

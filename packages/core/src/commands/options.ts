@@ -30,10 +30,16 @@ const input = {
   files: z.optional(z.array(File)),
   id: z.optional(z.string().check(z.refine(isInputId, "must be well-formed text of 1 to 200 characters, without NUL"))),
 };
+const at = z.optional(z.number("must be a time in ms, such as Date.now() + 60_000"));
+const NOT_SCHEDULED = 'takes no "at": it is for now. followUp({ content, at }) begins a turn at a time.';
+const ONLY_FOLLOW_UP = { path: ["at"], error: 'is only for the delivery "follow_up"' };
+const untimed = {
+  error: (issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType | z.core.$ZodIssueUnrecognizedKeys>) =>
+    issue.code === "unrecognized_keys" && issue.keys.includes("at") ? NOT_SCHEDULED : undefined,
+};
 /** The same in every store and in every URL. */
-const chosenThreadId = z.optional(
-  z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"')),
-);
+const chosenId = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"'));
+const chosenThreadId = z.optional(chosenId);
 const METADATA_CHARS = 16_000;
 const isMetadata = (value: unknown): boolean => hasJsonObject(value) && JSON.stringify(value).length <= METADATA_CHARS;
 const metadata = z.optional(
@@ -55,12 +61,16 @@ const Signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, "m
  * called, because importing the library must stay cheap.
  */
 const SCHEMAS = {
+  once: () => z.strictObject({ commandId: chosenId }),
   subscribe: () => z.strictObject({ since: seq }),
   events: () => z.strictObject({ since: seq, signal: z.optional(Signal) }),
-  sendMessage: () => z.strictObject(input),
-  post: () => z.strictObject({ ...input, delivery: Delivery }),
-  steer: () => z.strictObject(input),
-  followUp: () => z.strictObject(input),
+  sendMessage: () => z.strictObject(input, untimed),
+  post: () =>
+    z
+      .strictObject({ ...input, delivery: Delivery, at })
+      .check(z.refine((value) => value.at === undefined || value.delivery === "follow_up", ONLY_FOLLOW_UP)),
+  steer: () => z.strictObject(input, untimed),
+  followUp: () => z.strictObject({ ...input, at }),
   editInput: () => z.strictObject({ inputId: id, content: z.string() }),
   removeInput: () => z.strictObject({ inputId: id }),
   abort: () => z.strictObject({ inbox: flag }),
@@ -86,6 +96,7 @@ const SCHEMAS = {
   deleteThread: () => z.strictObject({ threadId: id }),
   cloneThread: () => z.strictObject({ id: chosenThreadId, sourceThreadId: z.optional(id), atSeq: seq, title: text }),
   listThreads: () => z.strictObject({ resourceId: text, query: text, limit: count, before: text, parentId: text }),
+  settled: () => z.strictObject({ signal: z.optional(Signal) }),
   resultOf: () => z.strictObject({ inputId: id, signal: z.optional(Signal) }),
   listEvents: () => z.strictObject({ after: seq, limit: count }),
   readBlob: () => z.strictObject({ hash: id }),
@@ -102,6 +113,8 @@ const SCHEMAS = {
   createSession: () =>
     z.strictObject({ threadId: z.optional(id), resourceId: z.optional(id), confined: flag, by: personName }),
   close: () => z.strictObject({ drainMs: z.optional(z.number().check(z.gte(0, "must not be below 0"))) }),
+  drain: () => z.strictObject({ drainMs: z.optional(z.number().check(z.gte(0, "must not be below 0"))) }),
+  drive: () => z.strictObject({ threadId: id }),
   followThreads: () => z.strictObject({ resourceId: z.optional(id) }),
   pending: () => z.strictObject({ resourceId: z.optional(id) }),
   removeHeartbeat: () => z.strictObject({ id }),

@@ -1,4 +1,8 @@
+import type { ThreadState } from "../folds/state.ts";
+import { hasQueued } from "../folds/inbox.ts";
 import type { Thread } from "../thread/thread.ts";
+import { beginTurn, type Proposal } from "../turn/decide.ts";
+import type { DriverPorts } from "../turn/driver.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 
 /** Continues a parked turn, or takes the inputs that an abort held back: in the thread and in its unfinished subagents. */
@@ -6,9 +10,26 @@ export async function resume(thread: Thread): Promise<void> {
   await thread.refresh();
   const { foreign, turn, parked, held, inbox } = thread.state;
   refuseForeign(foreign);
-  const reason = turn && thread.ports.modes.whyBlocked(thread.state);
+  const reason = turn && thread.supervisor.whyBlocked;
   if (reason) throw reason;
-  if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
+  const isStopped = turn ? parked : held && hasQueued(inbox);
+  if (isStopped && thread.ports.wakes) await thread.appendAlone((state) => goesOn(state, thread.ports));
+  else if (isStopped) thread.wake({ force: true });
   await thread.children.opened();
   await Promise.all(thread.children.open.map(resume));
+}
+
+/**
+ * The events with which a driver would go on. A process that only commands appends them itself: the thread is awake then, and a worker
+ * continues the turn.
+ */
+function goesOn(state: ThreadState, { modes, ids }: DriverPorts): Proposal | null {
+  const { turn, parked, control } = state;
+  if (turn && !parked) return null;
+  if (turn) {
+    const { turnId, modeId, modelId } = turn;
+    return { events: [{ type: "agent_start", turnId, modeId, modelId, resumed: true }] };
+  }
+  const mode = modes.current(control);
+  return beginTurn(state, { modeId: mode.id, modelId: modes.modelId(control, mode) }, { ids, force: true });
 }

@@ -2,8 +2,8 @@ import { CinchError } from "../errors.ts";
 import type { EndReason } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet } from "../folds/trie.ts";
-import { refuseForeign } from "./refuse-foreign.ts";
-import type { SignedThread } from "../thread/signed-thread.ts";
+import { resultOfInput } from "../queries/input-result.ts";
+import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";
 
@@ -22,14 +22,14 @@ export async function retry(signed: SignedThread): Promise<{ turn: Promise<TurnR
   const waiter = thread.results.add(inputId);
   try {
     const sharedInputId = await signed.command((state) => {
-      refuseForeign(state.foreign);
       const { turn, control } = state;
       if (turn && turn.retries !== null && turn.retries === retried)
         return { events: [], result: trieEntries(turn.inputIds).next().value![0] };
       checkRetryable(state, retried);
       const mode = modes.current(control);
       const last = { turnId: retried!, modeId: mode.id, modelId: modes.modelId(control, mode) };
-      return { events: [{ type: "input_accepted", turnId, inputId, delivery: "send", content: "", retry: last }] };
+      const accepted = { type: "input_accepted" as const, turnId, inputId, delivery: "send" as const, content: "" };
+      return { events: [{ ...accepted, retry: last }], answer: inputId };
     });
     if (sharedInputId === undefined) return { turn: waiter.result };
     waiter.cancel();
@@ -39,6 +39,10 @@ export async function retry(signed: SignedThread): Promise<{ turn: Promise<TurnR
     throw error;
   }
 }
+
+/** The result of a retry that was given before. */
+export const retriedBefore: Again<{ turn: Promise<TurnResult> }> = (thread, { answer }) =>
+  resultOfInput(thread, { inputId: answer as string });
 
 /** The result of the turn that another caller's retry started. The turn may have ended since. */
 function resultOf(thread: Thread, inputId: string): Promise<TurnResult> {

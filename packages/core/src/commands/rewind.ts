@@ -2,16 +2,17 @@ import { noteId, ownerOf } from "../config/run-id.ts";
 import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
+import type { Json } from "../events/message.ts";
 import { subtractUsage } from "../events/usage.ts";
 import { pathRulesField, yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
-import { isOpenIn, type Run, type Runs } from "../folds/runs.ts";
+import type { Runs } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
-import { withTimeout } from "../ports/clock.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
-import type { SignedThread } from "../thread/signed-thread.ts";
+import { endsRecorded } from "../thread/ends-recorded.ts";
+import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { withDescendants } from "./tree-history.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
@@ -52,24 +53,28 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
   if (dryRun) return (await planRewind(thread, options)).result;
   refuseForeign(thread.state.foreign);
   for (;;) {
-    await settleWork(signed);
-    if (conversation) await recordEnds(thread);
+    await settleWork(signed.unmarked);
+    if (conversation) await endsRecorded(thread);
     const { seq } = thread.state;
-    const { result, reverts, events, cutEnds } = await planRewind(thread, options);
+    const { result, events, cutEnds } = await planRewind(thread, options);
     // The plan holds only for the state that it was made from.
     const isAppended = await signed.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
-      if (!conversation) return { events };
-      return { events: [rewound(state, { toSeq, files }, cutEnds), ...cutEnds.map(again), ...events] };
+      const answer = result as unknown as Json;
+      if (!conversation) return { events, answer };
+      return { events: [rewound(state, { toSeq, files }, cutEnds), ...cutEnds.map(again), ...events], answer };
     });
     if (!isAppended && !(thread.state.seq === seq && !conversation)) continue;
-    return { ...result, files: await finalOutcomes(thread, reverts) };
+    return rewindEnded(thread, result);
   }
 }
 
+/** The result of a rewind that was given before. */
+export const rewoundBefore: Again<RewindResult> = (thread, { answer }) =>
+  rewindEnded(thread, answer as unknown as RewindResult);
+
 interface RewindPlan {
   result: RewindResult;
-  reverts: readonly FileRevert[];
   /** To be appended after `thread_rewound`, if there is one. */
   events: NewEvent[];
   /** What recorded the ends of runs whose start stays. It is appended again: the child may have been rewound since, or be deleted. */
@@ -85,7 +90,7 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   const cutEnds = cutEndsIn(own, thread.id);
   if (!files) {
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...histories.map(keptChange)] : [];
-    return { result: { toSeq, messages, files: [], untracked: [] }, reverts: [], events, cutEnds };
+    return { result: { toSeq, messages, files: [], untracked: [] }, events, cutEnds };
   }
   const reverts = await planReverts(thread, histories, options.overwrite ?? false);
   const untracked = later.flatMap((event) =>
@@ -102,10 +107,10 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
       return isSeen ? { ...one, seen: true } : one;
     });
   const left = conversation ? reverts.flatMap((one) => (one.restore ? [] : (one.pending ?? []))) : [];
-  if (restore.length === 0 && left.length === 0) return { result, reverts, events: [], cutEnds };
+  if (restore.length === 0 && left.length === 0) return { result, events: [], cutEnds };
   const notReverted = left.length > 0 ? { left } : {};
   const restoring: NewEvent = { type: "checkpoint_created", reason: "restore", restore, ...notReverted };
-  return { result, reverts, events: [restoring], cutEnds };
+  return { result, events: [restoring], cutEnds };
 }
 
 function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent[] {
@@ -172,18 +177,6 @@ async function settleWork(signed: SignedThread): Promise<void> {
   } while (!isSettled(thread.state));
 }
 
-/** Waits until the ends of the runs that a subagent has ended are recorded: the caller gets their reports, and is charged for them. */
-async function recordEnds(thread: Thread): Promise<void> {
-  const { threads, clock } = thread.ports;
-  const { agent } = thread.state;
-  if (!agent) return;
-  const isEnded = ({ runId, childThreadId }: Run) => childThreadId === thread.id && !isOpenIn(thread.state, runId);
-  const isRecorded = ({ runs }: ThreadState) =>
-    !Array.from(trieEntries(runs.unfinished)).some(([, run]) => isEnded(run));
-  // A process that opens the caller records them.
-  await threads.visit(agent.owner, (owner) => withTimeout(clock, owner.until(isRecorded)));
-}
-
 async function planReverts(
   thread: Thread,
   histories: readonly FileHistory[],
@@ -223,17 +216,21 @@ async function keepHeldFiles(thread: Thread, toSeq: number): Promise<NewEvent[]>
 const versionIn = (held: HeldFiles, path: string) => (Object.hasOwn(held, path) ? held[path]!.version : null);
 
 /** Waits until the driver has restored the files. An outcome differs from the plan where the driver could not restore a file. */
-async function finalOutcomes(thread: Thread, reverts: readonly FileRevert[]): Promise<RewoundFile[]> {
+async function rewindEnded(thread: Thread, planned: RewindResult): Promise<RewindResult> {
   if (thread.state.files.restoring) {
     thread.wake();
     if (!(await thread.until(({ files }) => files.restoring === null))) throw cannotDrive();
   }
   const restored = new Map((thread.state.files.restored?.files ?? []).map((file) => [file.path, file]));
-  return reverts.map(({ file, restore }) => {
-    const actual = restore && restored.get(file.path);
+  const files = planned.files.map((file) => {
+    const actual = REVERTED.has(file.outcome) ? restored.get(file.path) : undefined;
     return actual && (actual.outcome === "conflict" || actual.outcome === "failed") ? actual : file;
   });
+  return { ...planned, files };
 }
+
+/** The outcomes of files that the driver has to restore. */
+const REVERTED: ReadonlySet<string> = new Set<RewoundFile["outcome"]>(["restored", "deleted"]);
 
 const cannotDrive = (): CinchError =>
   new CinchError(
@@ -257,9 +254,12 @@ function reachOf(thread: Thread): FileReach {
   return { threadId: thread.id, files };
 }
 
-/** The event carries what a rewind must not revert: the title, the agent, rules, grants, YOLO and usage; and the runs that it cancels. */
+/**
+ * The event carries what a rewind must not revert: the title, the agent, rules, grants, YOLO, usage, and that commands were given; and the
+ * runs that it cancels.
+ */
 function rewound(
-  { title, agent, usage: total, spent: all, context, control, runs }: ThreadState,
+  { title, agent, usage: total, spent: all, context, control, runs, given }: ThreadState,
   to: { toSeq: number; files: boolean },
   cutEnds: readonly DurableEvent[],
 ): NewEvent {
@@ -271,7 +271,9 @@ function rewound(
   const used = { usage, spent, memoryUsed: context.used };
   const kept = { title, rules: [...rules], grants: [...grants], ...used, state, ...pathRulesField(pathRules) };
   const bound = agent ? { agent } : {};
-  return { type: "thread_rewound", ...to, ...kept, ...bound, ...revertedRuns(runs, to.toSeq) };
+  const reverted = given.filter(({ seq }) => seq > to.toSeq);
+  const commands = reverted.length === 0 ? {} : { commands: reverted };
+  return { type: "thread_rewound", ...to, ...kept, ...bound, ...commands, ...revertedRuns(runs, to.toSeq) };
 }
 
 function revertedRuns({ unfinished }: Runs, toSeq: number): Pick<NewEvent<"thread_rewound">, "runs"> {

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { checkedConfig } from "./check.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import { closedError, reasonOf } from "../errors.ts";
+import type { ClusterLease } from "../workers/cluster-lease.ts";
 
 /** Work that a harness repeats at an interval while it is open. */
 export interface Heartbeat {
@@ -11,12 +12,19 @@ export interface Heartbeat {
   handler: (run: { signal: AbortSignal }) => unknown;
   /** Also run at once, not only after the first interval. */
   immediate?: boolean;
+  /**
+   * `cluster`: beats in one of the processes that share the store. When that one closes or dies, another one goes on, and its interval
+   * begins anew. Default: `process`, in each.
+   */
+  scope?: "process" | "cluster";
   /** Called once: when the heartbeat is removed or replaced, or the harness closes. */
   shutdown?: () => unknown;
 }
 
 interface HeartbeatPorts {
   clock: Clock;
+  /** The lease of a heartbeat of the cluster. */
+  leaseOf(id: string): ClusterLease;
   /** Must not throw. */
   report(message: string): void;
 }
@@ -31,6 +39,7 @@ const Config = z.strictObject({
   intervalMs: z.number().check(z.gte(1)),
   handler: fn<Heartbeat["handler"]>(),
   immediate: z.optional(z.boolean()),
+  scope: z.optional(z.enum(["process", "cluster"])),
   shutdown: z.optional(fn<() => unknown>()),
 });
 
@@ -91,15 +100,24 @@ class Beat {
   #cancelTimer: (() => void) | undefined;
   #run: Promise<void> | null = null;
   #isLate = false;
+  /** `null`: it beats in each process. */
+  readonly #lease: ClusterLease | null;
 
   constructor(heartbeat: Heartbeat, ports: HeartbeatPorts) {
     this.#heartbeat = heartbeat;
     this.#ports = ports;
+    this.#lease = heartbeat.scope === "cluster" ? ports.leaseOf(heartbeat.id) : null;
   }
 
   start(): void {
     // The handler of an immediate heartbeat may have removed this one.
     if (this.#stopped.signal.aborted) return;
+    if (this.#lease) this.#lease.start(() => this.#begin());
+    else this.#begin();
+  }
+
+  #begin(): void {
+    this.#cancelTimer?.();
     if (this.#heartbeat.immediate) this.#tick();
     else this.#schedule();
   }
@@ -112,6 +130,7 @@ class Beat {
     const ended = new AbortController();
     await Promise.race([Promise.all([this.#run, shutdown]), sleep(this.#ports.clock, GRACE_MS, ended.signal)]);
     ended.abort();
+    await this.#lease?.stop().catch(() => undefined);
   }
 
   #schedule(): void {
@@ -130,7 +149,8 @@ class Beat {
 
   async #beat(): Promise<void> {
     const { signal } = this.#stopped;
-    await this.#attempt("failed", () => this.#heartbeat.handler({ signal }), signal);
+    const mayBeat = !this.#lease || (await this.#lease.holds());
+    if (mayBeat && !signal.aborted) await this.#attempt("failed", () => this.#heartbeat.handler({ signal }), signal);
     this.#run = null;
     this.#isLate = false;
   }

@@ -3,6 +3,7 @@ import { Agent, ModelValue, ToolValues, type Model, type SubagentCatalog } from 
 import type { Budget } from "./budget.ts";
 import { Delegation, type CatalogPorts } from "./delegation.ts";
 import type { AgentRecord } from "../events/event-map.ts";
+import { newerError } from "../commands/refuse-foreign.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import { hasReport, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
@@ -183,7 +184,8 @@ export class Modes {
    * turn takes neither.
    */
   canAct(state: ThreadState): boolean {
-    const { turn, control } = state;
+    const { turn, control, foreign } = state;
+    if (foreign) return false;
     if (turn?.aborting) return true;
     if (this.#missing) return false;
     const hasCurrent = control.modeId === null || this.has(control.modeId);
@@ -222,6 +224,7 @@ export class Modes {
   whyBlocked(state: ThreadState): CinchError | null {
     const { turn, control } = state;
     if (this.canAct(state)) return null;
+    if (state.foreign) return newerError(state.foreign);
     if (this.missingAgent) return this.missingAgent;
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
     if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))

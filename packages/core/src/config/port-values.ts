@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
 import type { Clock } from "../ports/clock.ts";
 import type { ContextSource } from "../ports/context-source.ts";
+import type { Live } from "../ports/live.ts";
 import type { Memory } from "../ports/memory.ts";
+import type { Placement } from "../ports/placement.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
@@ -50,10 +52,21 @@ export const WorkspaceValue = withMethods<Workspace>(
   ["open", "close"],
 );
 
+export const PlacementValue = withMethods<Placement>(
+  "a placement: restatePlacement() of @cinch/restate, graphilePlacement() of @cinch/postgres, or one of your own",
+  ["serve", "wake", "drain"],
+);
+
 export const MemoryValue = withMethods<Memory>(
   "a memory: observationalMemory() or summaries() of @cinch/memory, or one of your own",
   ["plan", "summarise"],
 );
+
+export const LiveValue = withMethods<Live>("a live link: peerLive() of @cinch/postgres, or one of your own", [
+  "open",
+  "follow",
+  "close",
+]);
 
 const SourceValue = withMethods<ContextSource>(
   "a context source: an object with a name and read(), such as skills() or agentsMd() of @cinch/memory",

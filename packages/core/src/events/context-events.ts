@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { command, driver, live, signature } from "./event-entry.ts";
+import { command, driver, given, live } from "./event-entry.ts";
 import { Usage } from "./message.ts";
 import { Pattern } from "../permissions/rule.ts";
 
@@ -45,7 +45,7 @@ const progress = { messageTokens: z.number(), observationTokens: z.number() };
 
 /** The part of the event map that is about the prompt's size. */
 export const contextEvents = {
-  compaction_requested: command(() => ({ ...signature, instructions: z.optional(z.string()) })),
+  compaction_requested: command(() => ({ ...given, instructions: z.optional(z.string()) })),
   /** `observation`: the text says what happened in the range. It stands in the prompt after an activation. */
   om_observation_end: command(() => ({
     ...answer,

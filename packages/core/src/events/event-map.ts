@@ -3,7 +3,7 @@ import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
 import { contextEvents } from "./context-events.ts";
 import { EndReason } from "./end-reason.ts";
-import { command, driver, live, signature, type EventEntry } from "./event-entry.ts";
+import { command, CommandMark, driver, given, live, signature, type EventEntry } from "./event-entry.ts";
 import { offloadedFields } from "./offloaded.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
@@ -54,6 +54,10 @@ export type Task = z.infer<typeof Task>;
 export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
 export type Spent = z.infer<typeof Spent>;
 
+/** A command that the thread has accepted: where, and when. */
+export const GivenCommand = z.extend(CommandMark, { seq: z.number(), at: z.number() });
+export type GivenCommand = z.infer<typeof GivenCommand>;
+
 /** The vocabulary of journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the folds. */
 export const eventMap = {
   thread_created: driver(() => ({
@@ -69,7 +73,7 @@ export const eventMap = {
     modelId: z.optional(z.string()),
     yolo: z.optional(z.boolean()),
   })),
-  thread_renamed: command(() => ({ ...signature, title: z.string() })),
+  thread_renamed: command(() => ({ ...given, title: z.string() })),
   /** `rules` and `state` (YOLO) are the source's when the clone is created, not those at `parent.seq`. */
   thread_cloned: driver(() => ({
     ...signature,
@@ -81,7 +85,7 @@ export const eventMap = {
     pathRules: z.optional(PathRuleLists),
   })),
   thread_rewound: driver(() => ({
-    ...signature,
+    ...given,
     toSeq: z.number(),
     files: z.boolean(),
     rules: z.array(HeldRule),
@@ -93,6 +97,8 @@ export const eventMap = {
     state: z.optional(state),
     pathRules: z.optional(PathRuleLists),
     agent: z.optional(AgentRecord),
+    /** The commands with an id that are reverted: they were given nevertheless, and must not happen again. */
+    commands: z.optional(z.array(GivenCommand)),
     /** The unfinished runs whose start is reverted. They are cancelled. */
     runs: z.optional(z.array(RevertedRun)),
   })),
@@ -100,26 +106,31 @@ export const eventMap = {
   thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),
   resync: live(() => ({ seq: z.number(), displayState: z.custom<unknown>() })),
 
-  input_accepted: command(() => ({
-    ...signature,
-    inputId: z.string(),
-    delivery: Delivery,
-    content: z.string(),
-    files: z.optional(z.array(FilePart)),
-    /** The caller chose the id. A second input with the same id is ignored. */
-    named: z.optional(z.boolean()),
-    /** Written by the harness: it is taken as a note, and never stands as the user's words. */
-    note: z.optional(z.boolean()),
-    /**
-     * Continues after the turn `retry.turnId`, in a new turn with the `turnId` of this event. There is no message, and nothing is
-     * queued: this event begins the turn.
-     */
-    retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
-  })),
-  input_edited: command(() => ({ ...signature, inputId: z.string(), content: z.string() })),
-  input_removed: command(() => ({ ...signature, inputId: z.string() })),
+  input_accepted: command(
+    () => ({
+      ...given,
+      inputId: z.string(),
+      delivery: Delivery,
+      content: z.string(),
+      files: z.optional(z.array(FilePart)),
+      /** The caller chose the id. A second input with the same id is ignored. */
+      named: z.optional(z.boolean()),
+      /** Written by the harness: it is taken as a note, and never stands as the user's words. */
+      note: z.optional(z.boolean()),
+      /**
+       * Continues after the turn `retry.turnId`, in a new turn with the `turnId` of this event. There is no message, and nothing is
+       * queued: this event begins the turn.
+       */
+      retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
+      /** When the input is queued, in ms. */
+      dueAt: z.optional(z.number()),
+    }),
+    { v: 2, fields: ["dueAt"] },
+  ),
+  input_edited: command(() => ({ ...given, inputId: z.string(), content: z.string() })),
+  input_removed: command(() => ({ ...given, inputId: z.string() })),
   abort_requested: command(() => ({
-    ...signature,
+    ...given,
     turnId: z.optional(z.string()),
     inbox: z.optional(z.boolean()),
     /** By a rewind: runs in the background go on, unless their start is reverted. */
@@ -236,7 +247,7 @@ export const eventMap = {
     grantTo: z.optional(z.string()),
   })),
   tool_approval_resolved: command(() => ({
-    ...signature,
+    ...given,
     ...tool,
     decision: Decision,
     digest: z.string(),
@@ -250,25 +261,25 @@ export const eventMap = {
     /** It waits for background children, and no person can answer it. */
     forChildren: z.optional(z.boolean()),
   })),
-  tool_resumed: command(() => ({ ...signature, ...tool, resumeData: Json })),
+  tool_resumed: command(() => ({ ...given, ...tool, resumeData: Json })),
 
   mode_changed: command(() => ({
-    ...signature,
+    ...given,
     modeId: z.string(),
     previousModeId: z.string(),
     /** For display: the model of that mode. */
     modelId: z.optional(z.string()),
   })),
   model_changed: command(() => ({
-    ...signature,
+    ...given,
     modelId: z.string(),
     scope: z.enum(["mode", "thread"]),
     modeId: z.string(),
   })),
-  state_changed: command(() => ({ ...signature, updates: state })),
-  permission_changed: command(() => ({ ...signature, rule: Rule })),
+  state_changed: command(() => ({ ...given, updates: state })),
+  permission_changed: command(() => ({ ...given, rule: Rule })),
   grant_added: command(() => ({
-    ...signature,
+    ...given,
     rule: Rule,
     /** The id of the call whose approval added the grant, or "session". */
     from: z.string(),
@@ -329,7 +340,10 @@ export function stamp(event: NewEvent, at: number): StampedEvent {
   if (!found || found.by === "live") throw new CinchError("INVALID_INPUT", `"${event.type}" is not a durable event.`);
   const fields = checked(found.schema, event, "INVALID_INPUT", `"${event.type}" is malformed`);
   const turn = event.turnId === undefined ? {} : { turnId: event.turnId };
-  return { type: event.type, v: found.v, at, ...turn, ...fields } as StampedEvent;
+  const { newer } = found;
+  const isNewer = newer?.fields.some((field) => (fields as Record<string, unknown>)[field] !== undefined);
+  const v = newer && isNewer ? newer.v : found.v;
+  return { type: event.type, v, at, ...turn, ...fields } as StampedEvent;
 }
 
 /** Converts an event of an older release to the current version. Returns an unknown event unchanged. */
@@ -347,5 +361,5 @@ export function lift<E extends { type: string; v: number }>(
 /** True for an event of a type or version that this release does not know: a display skips it, a driver stops at it. */
 export function isForeign(event: { type: string; v: number }): boolean {
   const found = entries[event.type];
-  return !found || event.v > found.v;
+  return !found || event.v > (found.newer?.v ?? found.v);
 }

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { CinchError } from "../errors.ts";
 import type { EventEntry } from "./event-entry.ts";
-import { eventMap, isForeign, lift, type DurableEvent } from "./event-map.ts";
+import { eventMap, isForeign, lift, type DurableEvent, type EventType } from "./event-map.ts";
 
 type Test = (value: unknown) => boolean;
 
@@ -25,7 +25,13 @@ export function readEvent(event: DurableEvent): DurableEvent {
 /** True also for an event of a newer release, which may have any shape. */
 export function isWellFormed(event: DurableEvent): boolean {
   if (typeof event.type !== "string" || typeof event.v !== "number" || typeof event.at !== "number") return false;
-  return isForeign(event) || testFor(event.type)(event);
+  return isForeign(event) || (!isLive(event.type) && testFor(event.type)(event));
+}
+
+/** Whether it is a live event that this release knows: one of another process may be of another release. */
+export function isWellFormedLive(event: { type: string; threadId?: unknown; at?: unknown }): boolean {
+  const isStamped = typeof event.threadId === "string" && typeof event.at === "number";
+  return isStamped && isLive(event.type) && testFor(event.type)(event);
 }
 
 function malformed({ type, seq, threadId }: DurableEvent, cause?: unknown): CinchError {
@@ -37,11 +43,12 @@ function malformed({ type, seq, threadId }: DurableEvent, cause?: unknown): Cinc
   );
 }
 
+const isLive = (type: string): boolean => Object.hasOwn(eventMap, type) && eventMap[type as EventType].by === "live";
+
 function testFor(type: string): Test {
   const known = tests.get(type);
   if (known) return known;
-  const { by, schema }: EventEntry = eventMap[type as DurableEvent["type"]];
-  const test = by === "live" ? () => false : testOf(schema);
+  const test = testOf((eventMap as Record<string, EventEntry>)[type]!.schema);
   tests.set(type, test);
   return test;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { command, driver, live, type Lift } from "./event-entry.ts";
+import { command, driver, given, live, type Lift } from "./event-entry.ts";
 import { FileChange, FileRestore, RewoundFile } from "./files.ts";
 
 /** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
@@ -17,6 +17,8 @@ export const workspaceEvents = {
    */
   checkpoint_created: driver(
     () => ({
+      /** Of `restore`. */
+      ...given,
       reason: z.enum(["change", "command", "settled", "restore", "restored"]),
       call: z.optional(z.string()),
       tree: z.optional(z.string()),

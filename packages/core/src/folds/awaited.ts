@@ -35,6 +35,9 @@ export function awaited({ runs }: ThreadState, { ids, mode }: AwaitPayload): "me
 export const awaitingCalls = ({ turn }: ThreadState): readonly Call[] =>
   turn?.calls.filter(({ state, forChildren, suspension }) => state === "suspended" && forChildren && suspension) ?? [];
 
+export const awaitPayload = ({ suspension }: Call): AwaitPayload =>
+  suspension?.suspendPayload as unknown as AwaitPayload;
+
 /** Why a call of `agent_await` continues now. `null`: it waits. */
 export function whyContinues(state: ThreadState, payload: AwaitPayload, now: number): string | null {
   if (awaited(state, payload) !== null) return "Ended.";

@@ -190,7 +190,7 @@ const yoloAfter = (before: DisplayParts, { yolo }: { [key: string]: Json } = {})
   typeof yolo === "boolean" ? yolo : before.yolo;
 
 /** Takes the same time however long the thread is. */
-function grown(current: Message | null, event: Of<"message_update">): Message | null {
+export function grown(current: Message | null, event: Of<"message_update">): Message | null {
   if (current?.id !== event.messageId) return current;
   const content = current.content.slice();
   while (content.length < event.index) content.push({ type: "text", text: "" });

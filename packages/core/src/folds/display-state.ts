@@ -104,6 +104,7 @@ export interface HarnessDisplayState {
   pendingApprovals: Readonly<Record<string, PendingApproval>>;
   pendingSuspensions: Readonly<Record<string, PendingSuspension>>;
   inbox: readonly InboxItem[];
+  /** Without scheduled ones. */
   queuedFollowUps: number;
   /** Of the whole tree, by thread: those that have not ended, and those that ended in this turn. */
   activeSubagents: Readonly<Record<string, ActiveSubagent>>;

@@ -4,6 +4,7 @@ import { isNewer } from "../events/versions.ts";
 import { CallsDraft } from "./call.ts";
 import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-state.ts";
 import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
+import { hasQueued, isScheduled } from "./inbox.ts";
 import { isActiveSubagent } from "./active-subagents.ts";
 import { newParts, noProgress, reduceParts, reducePartsAll, withoutLive, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
@@ -103,7 +104,7 @@ function newView(progress: Progress): View {
     activeTools: byId(unendedCalls(turn).map(activeTool)),
     ...pendingIn(turn),
     inbox,
-    queuedFollowUps: inbox.filter((item) => item.delivery !== "steer").length,
+    queuedFollowUps: inbox.filter((item) => item.delivery !== "steer" && !isScheduled(item)).length,
     tasks,
     previousTasks,
     tokenUsage: usage,
@@ -119,7 +120,7 @@ export function threadStatus({ turn, inbox, held, parked, compacting }: Progress
   if (compacting) return "running";
   if (turn && isWaiting(turn)) return turn.calls.some(asksPerson) ? "waiting" : "delegating";
   if (turn) return "running";
-  return inbox.length > 0 && !held ? "running" : "idle";
+  return hasQueued(inbox) && !held ? "running" : "idle";
 }
 
 const unendedCalls = (turn: OpenTurn | null): readonly OpenCall[] => turn?.calls.filter(isUnended) ?? [];

@@ -1,7 +1,7 @@
 import type { DurableEvent, Spent, Task } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
-import { reduceInbox, type InboxItem } from "./inbox.ts";
+import { hasQueued, inboxAt, reduceInbox, type InboxItem } from "./inbox.ts";
 import { copiedCalls, type CallEvent, type CallsFold, type OpenCall } from "./open-call.ts";
 
 /** The next action of a turn: ask the model, run the calls of its last message, or end. */
@@ -57,7 +57,17 @@ export const newProgress: Progress = {
   spent: nothingSpent,
 };
 
-export function reduceProgress(before: Progress, event: DurableEvent, fold = copiedCalls): Progress {
+/** The state at a time: an input that is due by then has the effect of one that is accepted then. Returns the same object if none is. */
+export function progressAt<State extends Progress>(state: State, at: number): State {
+  const inbox = inboxAt(state.inbox, at);
+  return inbox === state.inbox ? state : { ...state, inbox, held: false, turn: withInput(state.turn) };
+}
+
+const withInput = (turn: OpenTurn | null): OpenTurn | null =>
+  turn?.aborting ? { ...turn, hasInputAfterAbort: true } : turn;
+
+export function reduceProgress(earlier: Progress, event: DurableEvent, fold = copiedCalls): Progress {
+  const before = progressAt(earlier, event.at);
   const inbox = reduceInbox(before.inbox, event);
   const state = inbox === before.inbox ? before : { ...before, inbox };
   const { turn } = state;
@@ -74,8 +84,7 @@ export function reduceProgress(before: Progress, event: DurableEvent, fold = cop
       return { ...state, ...settled, title, usage, spent };
     }
     case "input_accepted":
-      if (!event.retry)
-        return { ...state, held: false, turn: turn?.aborting ? { ...turn, hasInputAfterAbort: true } : turn };
+      if (!event.retry) return isForLater(event) ? state : { ...state, held: false, turn: withInput(turn) };
       return turn ? state : { ...state, held: false, lastError: null, turn: newTurn(event.turnId) };
     case "compaction_requested":
       return { ...state, compacting: true };
@@ -99,13 +108,17 @@ export function reduceProgress(before: Progress, event: DurableEvent, fold = cop
     case "agent_start":
       return { ...state, parked: false, held: false, lastError: null, turn: started(turn, event) };
     case "agent_end": {
-      const { held = event.reason === "aborted" && !turn?.hasInputAfterAbort } = event;
-      return { ...state, turn: null, held: held && inbox.length > 0, parked: false };
+      // An input may have become due after the driver decided to hold the others.
+      const { held = event.reason === "aborted" } = event;
+      const isHeld = held && !turn?.hasInputAfterAbort && hasQueued(inbox);
+      return { ...state, turn: null, held: isHeld, parked: false };
     }
     default:
       return turn ? { ...state, turn: reduceTurn(turn, event, fold) } : state;
   }
 }
+
+const isForLater = ({ dueAt, at }: DurableEvent<"input_accepted">): boolean => dueAt !== undefined && dueAt > at;
 
 const settled = { turn: null, lastError: null, held: false, parked: false, compacting: false };
 

@@ -3,6 +3,7 @@ import {
   type AgentRecord,
   type DurableEvent,
   type EndReason,
+  type GivenCommand,
   type ListedAgent,
   type SourceVersion,
 } from "../events/event-map.ts";
@@ -12,6 +13,7 @@ import { CallsDraft } from "./call.ts";
 import { newContext, reduceContext, type ContextState } from "./context.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
+import { reduceGiven } from "./given-commands.ts";
 import { reduceOutlived, type OutlivedTurns } from "./outlived-turns.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
 import { noRuns, reduceRuns, type Runs } from "./runs.ts";
@@ -52,6 +54,8 @@ export interface ThreadState extends Progress {
   takeovers: number;
   /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
   named: readonly string[];
+  /** The newest commands that callers gave an id. */
+  given: readonly GivenCommand[];
   control: Control;
   context: ContextState;
   files: FilesState;
@@ -95,6 +99,7 @@ export const newThreadState: ThreadState = {
   outlived: emptyTrie,
   takeovers: 0,
   named: [],
+  given: [],
   control: newControl,
   context: newContext,
   files: noFiles,
@@ -128,6 +133,7 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     spent: worked === 0 ? progress.spent : { ...progress.spent, ms: progress.spent.ms + worked },
     seq,
     takeovers: takeoversAfter(before, event),
+    given: reduceGiven(before.given, event),
     control: reduceControl(before.control, event),
     context: reduceContext(before.context, event),
     files: reduceFiles(before.files, event),

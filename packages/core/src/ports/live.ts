@@ -1,37 +1,59 @@
-import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import type { HarnessEvent } from "../events/event-map.ts";
 
-/**
- * What the driver of a thread shows, as readers in other processes get it.
- *
- * - `shown`: sent first, and again to a reader that lagged: what is on the screen and in no journal (the message that streams, the output
- *   of running calls), as live events that build it from nothing. It stands behind the journal up to `seq`.
- * - `live`: live events, in order. They stand behind the journal up to `seq`.
- * - `appended`: durable events that the driver has appended. The first has the `seq` after the last one that was sent, unless some are
- *   missing, which the reader then reads from the store.
- * - `ended`: the process drives the thread no more.
- */
-export type LiveFrame =
-  | { kind: "shown"; epoch: number; seq: number; events: readonly HarnessEvent[] }
-  | { kind: "live"; epoch: number; seq: number; events: readonly HarnessEvent[] }
-  | { kind: "appended"; epoch: number; events: readonly DurableEvent[] }
-  | { kind: "ended"; epoch: number };
+/** A place among the events that a driver has shown: `next` is the number of the next one under this epoch. */
+export interface LivePosition {
+  epoch: number;
+  next: number;
+}
 
-export type ReadFrame = (frame: LiveFrame) => void;
-
-/** The threads that this process drives, for readers elsewhere. */
-export interface LiveSource {
-  /** Calls back with the frames of the thread, from now on. `undefined`: this process does not drive it. Returns a function that stops. */
-  watch(threadId: string, read: ReadFrame): (() => void) | undefined;
+/** Stands for a durable event that is too large for a frame. The reader reads it from the store. */
+export interface StoredEvent {
+  seq: number;
 }
 
 /**
- * Carries what drivers show to the processes that watch: `peerLive` of `@cinch/postgres`. It may lose, delay and cut everything: the store
- * has every durable event, and drafts of the message that streams.
+ * What the driver of a thread shows, as readers in other processes get it. `epoch` is that of its lease: a reader that knows a newer one
+ * ignores the frame.
+ *
+ * - `shown`: what is on the screen and in no journal (the message that streams, the output of running calls), as live events that build it
+ *   from nothing. It stands behind the journal up to `seq`. The events from number `next` on follow it.
+ * - `events`: live and durable events, in order and without gaps. The first one has the number `first`, counted under each lease.
+ * - `ended`: another process drives the thread, or was the last to, and nothing follows.
+ */
+export type LiveFrame =
+  | { kind: "shown"; epoch: number; next: number; seq: number; events: readonly HarnessEvent[] }
+  | { kind: "events"; epoch: number; first: number; events: readonly (HarnessEvent | StoredEvent)[] }
+  | { kind: "ended" };
+
+export type ReadFrame = (frame: LiveFrame) => void;
+
+/** The threads that this process drives, or was the last to drive, for readers elsewhere. */
+export interface LiveSource {
+  /**
+   * Calls back with the frames of the thread, until the returned function is called: first, and before it returns, with what follows `from`
+   * if the source still has that, and otherwise with a `shown`. A reader that can't keep up is stopped, and watches again later.
+   * `undefined`: there is none, as after an `ended`.
+   */
+  watch(threadId: string, read: ReadFrame, from?: LivePosition): (() => void) | undefined;
+}
+
+/** Gets the frames of one thread. */
+export interface LiveReader {
+  read: ReadFrame;
+  /** Where to continue after a cut. `undefined`: with what is shown then. */
+  position(): LivePosition | undefined;
+  /** The line to the driver is gone. `read` is called again when there is another one. */
+  cut(): void;
+}
+
+/**
+ * Carries what drivers show to the processes that watch: `peerLive` of `@cinch/postgres`. It may lose, repeat, delay and cut frames, but not
+ * change their order: the store has every durable event, and drafts of the message that streams.
  */
 export interface Live {
-  /** Called once. The address is that of this process, for its peers. `undefined`: no other process can read from this one. */
+  /** Called once. The address is that of this process, for its peers. Without one, no other process can read from this one. */
   open(source: LiveSource): Promise<{ address?: string }>;
   /** Reads a thread that the process with this address drives, until the returned function is called. Connects again by itself. */
-  follow(threadId: string, driver: { address: string }, read: ReadFrame): () => void;
+  follow(threadId: string, driver: { address: string }, reader: LiveReader): () => void;
   close(): Promise<void>;
 }

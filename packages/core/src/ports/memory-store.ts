@@ -1,9 +1,12 @@
 import { CinchError } from "../errors.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
-import { questionChange, ThreadChanges } from "./thread-changes.ts";
+import { ThreadChanges } from "./thread-changes.ts";
+import { MemoryData, type MemoryFollower } from "./memory-data.ts";
+import { MemoryLeases, type MemoryHolder } from "./memory-leases.ts";
 import { MemorySearch } from "./memory-search.ts";
 import {
   blobsIn,
+  changesQuestions,
   isSubagent,
   keptBlobs,
   lastSeq,
@@ -23,26 +26,15 @@ import type {
   Lease,
   SavedFold,
   Store,
+  StoreLoad,
+  StrandedQuery,
+  StrandedThread,
   ThreadListChange,
   ThreadQuery,
   ThreadRecord,
 } from "./store.ts";
 
 const isCreation = ({ type }: StampedEvent): boolean => type === "thread_created" || type === "thread_cloned";
-
-/** Data that several memory stores can share, as processes share a file. */
-export class MemoryData {
-  readonly threads = new Map<string, MemoryThread>();
-  /** A lease outlives its thread: a deleted thread leaves a raised epoch. */
-  readonly leases = new Map<string, { epoch: number; holder: MemoryStore | null }>();
-  /** The `touched` of deleted threads: a caller may continue a list of threads from one of them. */
-  readonly tombstones = new Map<string, number>();
-  readonly blobs = new Map<string, Uint8Array>();
-  readonly followers = new Map<string, Set<() => void>>();
-  /** By resource. */
-  readonly listFollowers = new Map<string, Set<ThreadChanges>>();
-  clock = 0;
-}
 
 /** A store in memory: its data is gone with the process. Otherwise it conforms to the port. */
 export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
@@ -54,17 +46,32 @@ export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
   return new MemoryStore(data);
 }
 
-export class MemoryStore implements Store {
+export class MemoryStore implements Store, MemoryHolder {
   readonly #data: MemoryData;
   readonly #search: MemorySearch;
+  readonly #leases: MemoryLeases;
   /** Of this store object. */
   readonly #lists = new Set<ThreadChanges>();
   #isClosed = false;
   #isDead = false;
+  #announced: { address?: string; draining?: boolean } = {};
 
   constructor(data: MemoryData) {
     this.#data = data;
     this.#search = new MemorySearch(data);
+    this.#leases = new MemoryLeases(data, this);
+  }
+
+  get hasDied(): boolean {
+    return this.#isDead;
+  }
+
+  get address(): string | undefined {
+    return this.#announced.address;
+  }
+
+  get isDraining(): boolean {
+    return this.#announced.draining ?? false;
   }
 
   async open(): Promise<void> {
@@ -75,13 +82,17 @@ export class MemoryStore implements Store {
     this.#isClosed = true;
     for (const list of this.#lists) list.end();
     if (this.#isDead) return;
-    for (const lease of this.#data.leases.values()) if (lease.holder === this) lease.holder = null;
+    for (const [threadId, lease] of this.#leases.heldBy(this)) {
+      lease.holder = null;
+      this.#data.notify(threadId);
+    }
   }
 
   /** For tests. Acts as if `kill -9` had ended the process: the data no longer changes, and the leases have a dead holder. */
   die(): void {
     this.#isClosed = true;
     this.#isDead = true;
+    for (const [threadId] of this.#leases.heldBy(this)) this.#data.notify(threadId);
   }
 
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
@@ -95,7 +106,7 @@ export class MemoryStore implements Store {
     }
     const thread = this.#thread(threadId);
     const { record } = thread;
-    const lease = this.#leaseOf(threadId);
+    const lease = this.#leases.of(threadId);
     if (options.take !== undefined) {
       lease.epoch += 1;
       lease.holder = this;
@@ -106,25 +117,27 @@ export class MemoryStore implements Store {
     if (options.release) lease.holder = null;
     if (options.active !== undefined && options.active !== thread.record.active)
       thread.record = { ...thread.record, active: options.active };
+    if (options.awake !== undefined) thread.wokenAt = options.awake ? (thread.wokenAt ?? this.#data.now()) : null;
+    if (options.dueAt !== undefined) thread.dueAt = options.dueAt;
     if (options.take !== undefined) thread.draft = [];
-    this.#changed(threadId);
+    if (options.take !== undefined || options.release) this.#data.notify(threadId);
+    else this.#reaches(thread, options.afterSeq);
     if (isNew) this.#announce(thread, { kind: "created", thread: thread.record });
     else if (thread.record !== record) this.#announce(thread, { kind: "changed", thread: thread.record });
     if (changesQuestions(thread, events)) this.#announce(thread, { kind: "pending", threadId });
-    return { kind: "appended", seq, epoch: lease.epoch };
+    return { kind: "appended", seq, epoch: lease.epoch, driven: this.#leases.isDriven(threadId) };
   }
 
   /** `undefined`: the append may be written. */
   #whyRejected(threadId: string, events: readonly StampedEvent[], options: AppendOptions): AppendResult | undefined {
     const thread = this.#thread(threadId);
-    const lease = this.#leaseOf(threadId);
-    const refused: AppendResult = { kind: "refused", lease: this.#status(threadId) };
+    const lease = this.#leases.of(threadId);
+    const refused: AppendResult = { kind: "refused", lease: this.#leases.status(threadId) };
     if (options.epoch !== undefined && (lease.epoch !== options.epoch || lease.holder !== this)) return refused;
     if (lastSeq(thread) > options.afterSeq) return { kind: "newer", events: this.#read(thread, options.afterSeq) };
     // A clone that is to begin later than this thread ends: there is nothing newer, and the thread exists all the same.
     if (events.some(isCreation)) return { kind: "newer", events: this.#read(thread, 0) };
-    const isFree = lease.holder === null || lease.holder.#isDead;
-    if (options.take !== undefined && (lease.epoch !== options.take || !isFree)) return refused;
+    if (options.take !== undefined && (lease.epoch !== options.take || this.#leases.isDriven(threadId))) return refused;
     if (options.epoch === undefined && options.take === undefined && events.some(needsLease)) return refused;
     return undefined;
   }
@@ -133,7 +146,9 @@ export class MemoryStore implements Store {
     const journal: StoredRow[] = [];
     const own = { journal, from: 1, to: Infinity };
     const record = { id: threadId, createdAt: event.at, updatedAt: event.at, active: false };
-    const rest = { journal, first: event, touched: ++this.#data.clock, asking: false, draft: [], fold: undefined };
+    const touched = ++this.#data.clock;
+    const unset = { asking: false, draft: [], fold: undefined, wokenAt: null, dueAt: null };
+    const rest = { journal, first: event, touched, ...unset };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
       const parentId = event.agent?.owner ?? event.parent?.threadId ?? null;
@@ -263,8 +278,8 @@ export class MemoryStore implements Store {
     for (const { record, touched } of family) {
       this.#data.threads.delete(record.id);
       this.#data.tombstones.set(record.id, touched);
-      this.#data.leases.set(record.id, { epoch: this.#leaseOf(record.id).epoch + 1, holder: null });
-      this.#changed(record.id);
+      this.#data.leases.set(record.id, { epoch: this.#leases.of(record.id).epoch + 1, holder: null });
+      this.#data.notify(record.id);
     }
     for (const thread of family) this.#announce(thread, { kind: "deleted", threadId: thread.record.id });
     const freed = new Set(family.flatMap(keptBlobs));
@@ -286,7 +301,22 @@ export class MemoryStore implements Store {
 
   async lease(threadId: string): Promise<Lease> {
     this.#thread(threadId);
-    return this.#status(threadId);
+    return this.#leases.status(threadId);
+  }
+
+  async stranded(query: StrandedQuery): Promise<StrandedThread[]> {
+    this.#assertOpen();
+    return this.#leases.stranded(query);
+  }
+
+  async load(): Promise<StoreLoad> {
+    this.#assertOpen();
+    return this.#leases.load();
+  }
+
+  async announce(holder: { address?: string; draining?: boolean }): Promise<void> {
+    this.#assertOpen();
+    this.#announced = { ...this.#announced, ...holder };
   }
 
   async holds(threadId: string, epoch: number): Promise<boolean> {
@@ -298,7 +328,7 @@ export class MemoryStore implements Store {
     const lease = this.#data.leases.get(threadId);
     if (this.#isDead || lease?.epoch !== epoch || lease.holder !== this) return;
     lease.holder = null;
-    this.#changed(threadId);
+    this.#data.notify(threadId);
   }
 
   async blob(hash: string): Promise<Uint8Array | undefined> {
@@ -308,7 +338,7 @@ export class MemoryStore implements Store {
   async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
     if (this.#isClosed || !(await this.holds(threadId, epoch))) return;
     this.#data.threads.get(threadId)?.draft.push(...pieces);
-    this.#changed(threadId);
+    this.#data.notify(threadId);
   }
 
   async draft(threadId: string): Promise<DraftPiece[]> {
@@ -325,11 +355,8 @@ export class MemoryStore implements Store {
     if (thread && !isOutdated) thread.fold = saved;
   }
 
-  follow(threadId: string, changed: (seq?: number) => void): () => void {
-    const followers = this.#data.followers.get(threadId) ?? new Set();
-    const follower = () => changed();
-    this.#data.followers.set(threadId, followers.add(follower));
-    return () => void followers.delete(follower);
+  follow(threadId: string, changed: MemoryFollower["changed"]): () => void {
+    return this.#data.follow(threadId, { store: this, changed });
   }
 
   followThreads(resourceId: string): ThreadChanges {
@@ -349,8 +376,9 @@ export class MemoryStore implements Store {
     for (const follower of this.#data.listFollowers.get(record.resourceId) ?? []) follower.push(change);
   }
 
-  #changed(threadId: string): void {
-    for (const follower of this.#data.followers.get(threadId) ?? []) queueMicrotask(follower);
+  #reaches(thread: MemoryThread, after: number): void {
+    const events = () => this.#read(thread, after);
+    this.#data.notify(thread.record.id, { seq: lastSeq(thread), by: this, events });
   }
 
   #thread(threadId: string): MemoryThread {
@@ -359,29 +387,7 @@ export class MemoryStore implements Store {
     return thread;
   }
 
-  #leaseOf(threadId: string): { epoch: number; holder: MemoryStore | null } {
-    return this.#data.leases.get(threadId) ?? { epoch: 0, holder: null };
-  }
-
-  #status(threadId: string): Lease {
-    const { epoch, holder } = this.#leaseOf(threadId);
-    if (holder === null) return { epoch, status: "free" };
-    if (holder.#isDead) return { epoch, status: "dead" };
-    return { epoch, status: holder === this ? "mine" : "held" };
-  }
-
   #assertOpen(): void {
     if (this.#isClosed) throw new CinchError("CLOSED", "The store is not open. Call its open() first.");
   }
-}
-
-/** Whether the events ask, answer or end questions to a person. */
-function changesQuestions(thread: MemoryThread, events: readonly StampedEvent[]): boolean {
-  let isChanged = false;
-  for (const change of events.map(questionChange)) {
-    if (change === undefined || (change === "ended" && !thread.asking)) continue;
-    thread.asking = change !== "ended";
-    isChanged = true;
-  }
-  return isChanged;
 }

@@ -1,5 +1,6 @@
 import { CinchError } from "../errors.ts";
 import type { StampedEvent } from "../events/event-map.ts";
+import { questionChange } from "./thread-changes.ts";
 import type { DraftPiece, SavedFold, ThreadRecord } from "./store.ts";
 
 export interface Segment {
@@ -26,6 +27,9 @@ export interface MemoryThread {
   asking: boolean;
   draft: DraftPiece[];
   fold: SavedFold | undefined;
+  /** When a driver had to act next. `null`: none has to. */
+  wokenAt: number | null;
+  dueAt: number | null;
 }
 
 export const threadNotFound = (threadId: string): CinchError =>
@@ -74,4 +78,15 @@ export function* blobsIn(value: unknown): Generator<string> {
     if (typeof field === "object") yield* blobsIn(field);
     else if (key === "blob" && typeof field === "string") yield field;
   }
+}
+
+/** Whether the events ask, answer or end questions to a person. */
+export function changesQuestions(thread: MemoryThread, events: readonly StampedEvent[]): boolean {
+  let isChanged = false;
+  for (const change of events.map(questionChange)) {
+    if (change === undefined || (change === "ended" && !thread.asking)) continue;
+    thread.asking = change !== "ended";
+    isChanged = true;
+  }
+  return isChanged;
 }

@@ -50,7 +50,7 @@ export interface Blob {
 
 export type AppendResult =
   /** `driven`: a living driver holds the lease after the append, and will see these events. */
-  | { kind: "appended"; seq: number; epoch: number; driven?: boolean }
+  | { kind: "appended"; seq: number; epoch: number; driven: boolean }
   | { kind: "newer"; events: DurableEvent[] }
   | { kind: "refused"; lease: Lease };
 
@@ -130,6 +130,15 @@ export interface StoreLoad {
   driven: number;
 }
 
+/** What a store object counts about itself, since it was opened. */
+export interface StoreMetrics {
+  /** Transactions with appends, and the appends in them. */
+  batches?: number;
+  batchedAppends?: number;
+  /** Connections: how many there are, how many are in use, and how many calls wait for one. */
+  pool?: { size: number; busy: number; waiting: number };
+}
+
 export interface FoundEvent {
   threadId: string;
   seq: number;
@@ -198,7 +207,8 @@ export interface Store {
    * Writes all of the events or none. Checks in this order: an `epoch` that is not in force is `refused`; if there are events after
    * `afterSeq`, the result is `newer` with these events, for the caller to fold them and decide again; a `take` of a lease that is held,
    * or of another epoch, is `refused`, and so is a driver's event (`needsLease`) without `epoch` or `take`. Otherwise events, blobs and
-   * lease change in one transaction. Settles when it is on disk. Concurrent appends may share one sync.
+   * lease change in one transaction. Settles when it is on disk. Concurrent appends may share one sync. Without events, it changes only the
+   * lease, and whether the thread is awake or due.
    *
    * As the first event of a new thread, `thread_created` or `thread_cloned` needs no lease, although `needsLease` is true for both: there
    * is no lease before the thread exists.
@@ -255,10 +265,12 @@ export interface Store {
    * fewest driven threads, counting the ones listed before; then those that have been awake longest. Costs what it finds, however many
    * threads there are.
    */
-  stranded?(query: StrandedQuery): Promise<StrandedThread[]>;
-  load?(): Promise<StoreLoad>;
+  stranded(query: StrandedQuery): Promise<StrandedThread[]>;
+  load(): Promise<StoreLoad>;
   /** Tells the other processes on the store how to reach this one, and that it is leaving: it takes no lease any more. */
-  announce?(holder: { address?: string; draining?: boolean }): Promise<void>;
+  announce(holder: { address?: string; draining?: boolean }): Promise<void>;
+
+  metrics?(): StoreMetrics;
 
   /** The bytes of a blob, for as long as an event refers to it. */
   blob(hash: string): Promise<Uint8Array | undefined>;

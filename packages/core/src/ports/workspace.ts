@@ -68,6 +68,8 @@ export interface WorkspaceReader {
 export interface Workspace {
   /** Whether what the files themselves say (skills, AGENTS.md, git settings) is obeyed; default: false. */
   readonly trusted?: boolean;
+  /** Its files are on this machine alone, so that a thread which has changed them can't go on elsewhere; default: false. */
+  readonly isLocal?: boolean;
   /** Without it, context sources can't read files. */
   reader?(reach: ReaderReach): WorkspaceReader;
   readonly tools: ToolSet;

@@ -1,8 +1,11 @@
 import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
+import { optionsOf } from "../commands/options.ts";
 import { refuseForeign } from "../commands/refuse-foreign.ts";
+import type { ThreadState } from "../folds/state.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Thread } from "../thread/thread.ts";
-import { hasUnrecordedChanges, isCompactionDue } from "../turn/decide.ts";
+import { progressAt } from "../folds/progress.ts";
+import { hasUnrecordedChanges, needsDriving } from "../turn/decide.ts";
 
 /** The state of a thread in which nothing more happens without a person. */
 export interface Settled {
@@ -11,14 +14,25 @@ export interface Settled {
   pending: readonly (PendingApproval | PendingSuspension)[];
 }
 
-/** Settles when nothing more happens without a person, after all events that are in the journal at the time of the call. */
-export function settled(thread: Thread): Promise<Settled> {
-  return thread.results.during(atRest(thread));
+/**
+ * Settles when nothing more happens without a person, after all events that are in the journal at the time of the call. Rejects with the
+ * reason of the signal when that is aborted.
+ */
+export async function settled(thread: Thread, options: { signal?: AbortSignal }): Promise<Settled> {
+  const { signal } = optionsOf("settled", options);
+  const leave = () => thread.wakeWaiters();
+  signal?.addEventListener("abort", leave);
+  try {
+    return await thread.results.during(atRest(thread, signal));
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
 }
 
-async function atRest(thread: Thread): Promise<Settled> {
+async function atRest(thread: Thread, signal: AbortSignal | undefined): Promise<Settled> {
   await thread.refresh();
-  await thread.reach(() => statusOf(thread) !== null);
+  await thread.reach(() => signal?.aborted === true || statusOf(thread) !== null);
+  signal?.throwIfAborted();
   if (thread.isDeleted) throw threadNotFound(thread.id);
   refuseForeign(thread.state.foreign);
   const { pendingApprovals, pendingSuspensions } = thread.display;
@@ -30,7 +44,13 @@ async function atRest(thread: Thread): Promise<Settled> {
 function statusOf({ state, ports, supervisor, display }: Thread): Settled["status"] | null {
   if (state.foreign) return "idle";
   if (ports.workspace?.undo && (state.files.restoring || hasUnrecordedChanges(state))) return null;
-  if (isCompactionDue(state)) return null;
+  if (isInputDue(state, ports.clock.now())) return null;
   if (state.turn?.aborting || display.status === "running") return null;
   return display.status === "waiting" && supervisor.declinesQuestions ? null : display.status;
+}
+
+/** The fold has no clock: until the next event, a scheduled input whose time has come is not queued in it. */
+function isInputDue(state: ThreadState, now: number): boolean {
+  const due = progressAt(state, now);
+  return due !== state && needsDriving(due);
 }

@@ -1,24 +1,28 @@
 import { CinchError } from "../errors.ts";
 import { stamp, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
+import { progressAt } from "../folds/progress.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { AppendOptions, AppendResult, Blob, Store } from "../ports/store.ts";
-import { isActive, type Appended, type Decide } from "../turn/decide.ts";
+import { isActive, nextDueAt, type Appended, type Decide } from "../turn/decide.ts";
 import type { LeaseUse } from "../turn/driver.ts";
+import type { Counters } from "../workers/counters.ts";
+import type { OwedWork } from "./owed-work.ts";
 
 /** The thread that the queue appends to. */
 interface OpenThread {
   readonly id: string;
   readonly state: ThreadState;
-  readonly ports: { readonly store: Store; readonly clock: Clock };
+  readonly ports: { readonly store: Store; readonly clock: Clock; readonly counters: Counters };
+  readonly owed: OwedWork;
 }
 
 /** How the queue changes its thread. */
 interface ThreadAccess {
   /** Runs `work` when all earlier work has settled. */
   exclusively(work: () => Promise<void>): Promise<void>;
-  /** This process has appended these events, and `after` is the state that they fold to. */
-  appended(events: readonly DurableEvent[], after: ThreadState): Promise<void>;
+  /** This process has appended these events, a driver's under this epoch, and `after` is the state that they fold to. */
+  appended(events: readonly DurableEvent[], after: ThreadState, epoch?: number): Promise<void>;
   /** Another process has appended these events. */
   followed(events: readonly DurableEvent[]): Promise<void>;
 }
@@ -101,8 +105,10 @@ export class AppendQueue {
     let after = this.#thread.state;
     for (const { decide, lease } of this.#waiting.slice(0, most)) {
       if (decided.at(-1)?.release || !isSameLease(lease, this.#waiting[0]?.lease)) break;
-      const { events = [], blobs = [], release = false, result } = decide(after) ?? {};
-      const stamped = events.map((event) => stamp(event, ports.clock.now()));
+      // Decided from the state at the time of the events, so that they fold to what the decision has seen.
+      const now = ports.clock.now();
+      const { events = [], blobs = [], release = false, result } = decide(progressAt(after, now)) ?? {};
+      const stamped = events.map((event) => stamp(event, now));
       const first = after.seq + 1;
       const durable = stamped.map((event, at) => ({ ...event, seq: first + at, threadId: id }) as DurableEvent);
       after = reduceThreadAll(after, durable);
@@ -113,14 +119,24 @@ export class AppendQueue {
 
   /** `null`: there is nothing to append. */
   async #store({ decided, after }: Group): Promise<AppendResult | null> {
-    const { id, state, ports } = this.#thread;
+    const { id, state, ports, owed } = this.#thread;
     const events = decided.flatMap(({ stamped }) => stamped);
     if (events.length === 0) return null;
     const blobs = decided.flatMap((one) => one.blobs);
     const { lease } = this.#waiting[0]!;
     const release = decided.at(-1)!.release;
-    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, active: isActive(after) };
-    return ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
+    // What a newer release wrote may mean more work than this release can see: what it said about that stays.
+    const awake = owed.awakeAfter(
+      decided.flatMap(({ durable }) => durable),
+      { before: state, after },
+    );
+    const left = after.foreign ? {} : { active: isActive(after), ...awake, dueAt: nextDueAt(after) };
+    const options: AppendOptions = { afterSeq: state.seq, ...lease, release, ...left };
+    const begun = performance.now();
+    const stored = await ports.store.append(id, events, blobs.length > 0 ? { ...options, blobs } : options);
+    ports.counters.append.add(performance.now() - begun);
+    if (stored.kind === "refused") ports.counters.refusedAppends++;
+    return stored;
   }
 
   async #answer({ decided, after }: Group, stored: AppendResult | null): Promise<void> {
@@ -130,6 +146,7 @@ export class AppendQueue {
         await this.#access.appended(
           decided.flatMap(({ durable }) => durable),
           after,
+          answered[0]?.lease && stored.epoch,
         );
       for (const [at, { outcome }] of answered.entries()) outcome.resolve(outcomeOf(decided[at]!, stored));
     } catch (error) {
@@ -141,7 +158,7 @@ export class AppendQueue {
 function outcomeOf({ stamped: events, release: released, result }: Decided, stored: AppendResult | null) {
   if (events.length === 0) return { kind: "nothing" as const, result };
   if (stored?.kind !== "appended") return { kind: "refused" as const };
-  return { kind: "appended" as const, events, epoch: stored.epoch, released, result };
+  return { kind: "appended" as const, events, epoch: stored.epoch, released, driven: stored.driven, result };
 }
 
 /** Whether the store has certainly written nothing. */

@@ -16,7 +16,7 @@ export function arriveAt(next: Thread, { previous, subscribers, at }: Entry): vo
     subscribers.push({ type: "thread_changed", threadId: next.id, previousThreadId, at });
     subscribers.push(resyncOf(next, at));
   }
-  const blocked = next.ports.modes.whyBlocked(next.state);
+  const blocked = next.supervisor.whyBlocked;
   if (blocked) next.report("The thread can't be driven from here", blocked);
   next.supervisor.sessionEntered();
   next.children.sessionEntered();

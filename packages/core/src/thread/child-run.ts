@@ -4,6 +4,7 @@ import { abort, abortEnded } from "../commands/abort.ts";
 import { SignedThread } from "./signed-thread.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
+import { hasQueued } from "../folds/inbox.ts";
 import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
 import type { Ended } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
@@ -119,16 +120,16 @@ export class ChildRun {
 
   #relay(child: Thread): Subscriber {
     const owner = this.#owner;
-    owner.live(introduction(child));
+    owner.derived(introduction(child));
     // The child has reported that before its events were passed on.
-    const blocked = child.ports.modes.whyBlocked(child.state);
+    const blocked = child.supervisor.whyBlocked;
     if (blocked) owner.report(`The subagent "${this.#run.agentName}" can't be driven from here`, blocked);
     owner.wakeWaiters();
     this.#setOpened();
     const subscriber = new Subscriber(
       (event) => {
         const live = relayed(child, event);
-        if (live) owner.live(live);
+        if (live) owner.derived(live);
         if (child.supervisor.isAtWork && live && !event.type.startsWith("subagent_"))
           owner.descendantEvents.pass(this.#run.path, event);
         const mayChangeStatus = "v" in event || event.type.startsWith("subagent_");
@@ -268,7 +269,7 @@ async function resumeSession({ runId, task, input = task }: Run, child: Thread):
   if (isStarted) return true;
   const isBusy = await child.command(({ turn, inbox, named }) => {
     if (named.includes(runId)) return { events: [], result: false };
-    if (turn || inbox.length > 0) return { events: [], result: true };
+    if (turn || hasQueued(inbox)) return { events: [], result: true };
     return { events: [inputOf(runId, input)], result: false };
   });
   return !isBusy;
@@ -291,7 +292,7 @@ async function copiedRules({ session, source, childThreadId }: Run, { ports }: T
 
 /** Creates the thread of the child, with the input of the run. */
 async function createChild(run: Run, owner: Thread): Promise<void> {
-  const { store, clock } = owner.ports;
+  const { store, clock, wakes } = owner.ports;
   const rules = await copiedRules(run, owner);
   const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq, source } = run;
   const { agent: self, resourceId } = owner.state;
@@ -315,7 +316,9 @@ async function createChild(run: Run, owner: Thread): Promise<void> {
   ];
   const stamped = events.map((event) => stamp(event, clock.now()));
   // If the thread exists, an earlier attempt has started the run.
-  await store.append(childThreadId, stamped, { afterSeq: source?.seq ?? 0, active: true });
+  const options = { afterSeq: source?.seq ?? 0, active: true, awake: true };
+  const { kind } = await store.append(childThreadId, stamped, options);
+  if (kind === "appended") wakes?.send(childThreadId);
 }
 
 const failure = (why: string): EndedRun => failedRun("failed", `The subagent failed: ${why}.`);

@@ -1,6 +1,5 @@
 import type { NewEvent } from "../events/event-map.ts";
-import { awaitingCalls, whyContinues, type AwaitPayload } from "../folds/awaited.ts";
-import type { Call } from "../folds/call.ts";
+import { awaitingCalls, awaitPayload, whyContinues } from "../folds/awaited.ts";
 import type { Inherited } from "../folds/folds.ts";
 import { isCancelled, type Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
@@ -31,6 +30,7 @@ export class Children {
     const { state } = this.#thread;
     const { unfinished } = state.runs;
     if (this.#closed) return;
+    if (state.foreign) return this.#leave();
     this.#continueAwaits();
     for (const run of this.#runs.values()) run.ownerChanged();
     if (unfinished.size === 0 && !state.turn) this.forks.clear();
@@ -52,9 +52,9 @@ export class Children {
     const { state, ports } = this.#thread;
     const waiting = awaitingCalls(state);
     if (waiting.length === 0) return;
-    const isDue = waiting.some((call) => whyContinues(state, payloadOf(call), ports.clock.now()) !== null);
+    const isDue = waiting.some((call) => whyContinues(state, awaitPayload(call), ports.clock.now()) !== null);
     if (isDue) return this.#continueDue();
-    const until = Math.min(...waiting.map((call) => payloadOf(call).until ?? Infinity));
+    const until = Math.min(...waiting.map((call) => awaitPayload(call).until ?? Infinity));
     if (until < Infinity)
       this.#cancelTimer = ports.clock.after(Math.max(0, until - ports.clock.now()), () => this.#continueAwaits());
   }
@@ -65,7 +65,7 @@ export class Children {
       const { turnId = "" } = state.turn ?? {};
       const events = awaitingCalls(state).flatMap((call): NewEvent[] => {
         const { toolCallId, toolName } = call;
-        const why = whyContinues(state, payloadOf(call), clock.now());
+        const why = whyContinues(state, awaitPayload(call), clock.now());
         return why === null ? [] : [{ type: "tool_resumed", turnId, toolCallId, toolName, resumeData: why }];
       });
       return events.length > 0 ? { events } : null;
@@ -134,11 +134,14 @@ export class Children {
     return this.open.map(introduction);
   }
 
-  close(): void {
-    this.#closed = true;
+  /** Whether a newer release has ended runs, or has begun others, is not known here. */
+  #leave(): void {
     this.#cancelTimer?.();
     for (const run of this.#runs.values()) run.stop();
   }
-}
 
-const payloadOf = ({ suspension }: Call): AwaitPayload => suspension?.suspendPayload as unknown as AwaitPayload;
+  close(): void {
+    this.#closed = true;
+    this.#leave();
+  }
+}

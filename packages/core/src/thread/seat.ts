@@ -1,23 +1,55 @@
+import { AnswerTargets } from "../commands/answer-target.ts";
+import type { StateShape } from "../config/state-shape.ts";
+import { closedError } from "../errors.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import type { NewLive } from "../events/live-events.ts";
+import { newDisplayState } from "../folds/display.ts";
+import type { HarnessDisplayState } from "../folds/display-state.ts";
 import type { Folds } from "../folds/folds.ts";
 import { arriveAt } from "./arrive-at.ts";
+import { CommandQueue } from "./command-queue.ts";
 import type { ReachableThreads } from "./reachable-threads.ts";
 import { Subscribers } from "./subscribers.ts";
 import type { Thread } from "./thread.ts";
 
-/** Where a session is: its current thread, and its subscribers, which move with it. */
+interface SeatPorts {
+  threads: ReachableThreads;
+  shape: StateShape;
+  now(): number;
+  ready(): Promise<void>;
+}
+
+/** Whose session it is. */
+export interface SeatOwner {
+  resourceId: string;
+  by: string | undefined;
+  /** Default: a new one. */
+  seat?: Seat;
+  /** Recognises a repetition of the session's command. */
+  commandId?: string;
+}
+
+/** Where a session is: its current thread, its subscribers, which move with it, and its commands, which run in order. */
 export class Seat {
   readonly subscribers: Subscribers;
+  readonly queue: CommandQueue;
+  readonly answerTargets = new AnswerTargets();
+  readonly #noThread: HarnessDisplayState;
   readonly #threads: ReachableThreads;
   readonly #now: () => number;
   #thread: Thread | null = null;
   #offDeleted: (() => void) | undefined;
 
-  constructor(threads: ReachableThreads, now: () => number) {
+  constructor({ threads, shape, now, ready }: SeatPorts) {
     this.#threads = threads;
     this.#now = now;
+    this.#noThread = { ...newDisplayState(null), yolo: shape.yolo };
     this.subscribers = new Subscribers(now);
+    this.queue = new CommandQueue(ready, closedError);
+  }
+
+  get display(): HarnessDisplayState {
+    return this.#thread?.display ?? this.#noThread;
   }
 
   get thread(): Thread | null {

@@ -1,5 +1,6 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import { heldInfo } from "../events/live-events.ts";
+import { queuedCount } from "../folds/inbox.ts";
 import type { Thread } from "./thread.ts";
 
 /**
@@ -13,9 +14,11 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
       const { delivery, inputId } = event;
       const { state } = thread;
       results.accepted(inputId);
-      if (event.retry) return;
-      const count = state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
-      if (state.turn) thread.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
+      if (event.retry || event.dueAt !== undefined) return;
+      const queued = state.inbox.slice(0, queuedCount(state.inbox));
+      const count = queued.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
+      if (state.turn)
+        thread.derived({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
       return;
     }
     case "abort_requested":
@@ -25,7 +28,7 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
     case "thread_rewound":
       return results.dropLost(thread.state);
     case "agent_end":
-      if (thread.state.held) thread.live(heldInfo(thread.state.inbox.length));
+      if (thread.state.held) thread.derived(heldInfo(queuedCount(thread.state.inbox)));
       results.turnEnded(thread.state);
   }
 }

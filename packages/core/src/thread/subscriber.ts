@@ -1,5 +1,6 @@
 import type { HarnessEvent } from "../events/event-map.ts";
 import { weightOf } from "./event-weight.ts";
+import { shownNow } from "./shown-now.ts";
 import type { Thread } from "./thread.ts";
 
 /** A subscriber that is further behind gets the display state instead of the events. */
@@ -58,7 +59,7 @@ export class Subscriber {
     const children = childrenNow(thread, now);
     if (since === undefined && children.length === 0) return;
     this.#waiting = [];
-    const streaming = since === undefined ? [] : streamingNow(thread, now);
+    const streaming = since === undefined ? [] : shownNow(thread, now);
     const resync = resyncOf(thread, now);
     try {
       const past = await eventsSince(thread, since ?? thread.state.seq, thread.state.seq);
@@ -100,41 +101,6 @@ async function eventsSince(thread: Thread, since: number, upTo: number): Promise
 /** What is pending in subagents is in their threads: a subscription begins with it. */
 function childrenNow(thread: Thread, at: number): HarnessEvent[] {
   return thread.children.introductions().map((event) => ({ ...event, threadId: thread.id, at }) as HarnessEvent);
-}
-
-/** Live events that bring a new subscriber up to date with the answer that is streaming and the tools that run. */
-function streamingNow(thread: Thread, at: number): HarnessEvent[] {
-  const { currentMessage, toolInputBuffers, activeTools, omProgress } = thread.display;
-  const turnId = thread.state.turn?.turnId;
-  const stamp = { threadId: thread.id, at, ...(turnId === undefined ? {} : { turnId }) };
-  const inputs = Object.entries(toolInputBuffers).flatMap(([toolCallId, { toolName, text }]): HarnessEvent[] => [
-    { type: "tool_input_start", toolCallId, toolName, ...stamp },
-    { type: "tool_input_delta", toolCallId, toolName, argsTextDelta: text, ...stamp },
-  ]);
-  const filled: HarnessEvent[] = omProgress ? [{ type: "om_status", ...omProgress, ...stamp }] : [];
-  const updates = Object.values(activeTools).flatMap(({ toolCallId, toolName, partialResult, output }) => {
-    const of = { toolCallId, toolName, ...stamp };
-    return [
-      ...(partialResult === null ? [] : [{ type: "tool_update", ...of, partialResult } as const]),
-      ...(output === "" ? [] : [{ type: "shell_output", ...of, output, stream: "stdout" } as const]),
-    ];
-  });
-  if (!currentMessage) return [...filled, ...inputs, ...updates];
-  const { id: messageId, role } = currentMessage;
-  const texts = currentMessage.content.flatMap((part, index): HarnessEvent[] => {
-    if (part.type !== "text" && part.type !== "reasoning") return [];
-    const update = {
-      type: "message_update" as const,
-      messageId,
-      role,
-      index,
-      part: part.type,
-      delta: part.text,
-      ...stamp,
-    };
-    return [Object.defineProperty(update, "message", { value: currentMessage, enumerable: false }) as HarnessEvent];
-  });
-  return [...filled, { type: "message_start", messageId, role, ...stamp }, ...texts, ...inputs, ...updates];
 }
 
 export const resyncOf = ({ id, state, display }: Thread, at: number): HarnessEvent => ({

@@ -1,6 +1,9 @@
 import { CinchError, reasonOf } from "../errors.ts";
+import { newerError } from "../commands/refuse-foreign.ts";
 import { abortRequest } from "../commands/abort.ts";
 import { worksOnCancelledRun } from "../folds/runs.ts";
+import { firstDueAt, hasQueued, queuedCount } from "../folds/inbox.ts";
+import { progressAt } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { sleep, withTimeout } from "../ports/clock.ts";
 import { needsDriving, waitsForPerson, type Decide } from "../turn/decide.ts";
@@ -8,8 +11,8 @@ import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
-/** How often a process that does not drive checks whether the driver is still alive. */
-const WATCH_MS = 1_000;
+/** How long to wait before the store is asked again that could not be used now. */
+const RETRY_MS = 1_000;
 /** How long a process waits for another one that is to drive first. */
 const STAND_BACK_MS = 250;
 
@@ -22,14 +25,23 @@ export interface SupervisedThread extends Journal {
   failed(error: unknown): void;
 }
 
-/** Drives a thread when it needs a driver and has none, and otherwise watches that its driver stays alive. */
+/**
+ * How a drive for a worker has ended. `rested`: the thread needs no driver. `elsewhere`: another process drives it. `stuck`: it needs a
+ * driver, and this process can't be it now.
+ */
+export type DriveEnd = "rested" | "elsewhere" | "stuck";
+
+/**
+ * Drives a thread when it needs a driver and has none, and otherwise watches that its driver stays alive. With a placement it drives only
+ * while a worker lets it, and watches nothing: workers look for threads without a driver.
+ */
 export class Supervisor {
   readonly #thread: SupervisedThread;
   readonly #ports: DriverPorts;
   #driver: Driver | undefined;
   #running: Promise<void> | undefined;
   #again: { force: boolean } | undefined;
-  #unwatch: (() => void) | undefined;
+  #cancelRetry: (() => void) | undefined;
   #reportedBlock: string | undefined;
   /** The epoch of a lease that this process holds and could not release. */
   #unreleased: number | undefined;
@@ -37,6 +49,9 @@ export class Supervisor {
   #broken: Error | null = null;
   #closed = false;
   #isDraining = false;
+  /** Whether this process may drive the thread. */
+  #isAssigned: boolean;
+  #isDrivenElsewhere = false;
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
   #declinesQuestions = false;
@@ -48,6 +63,7 @@ export class Supervisor {
   constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
     this.#ports = ports;
+    this.#isAssigned = ports.wakes === undefined;
   }
 
   /** Settles when the driver that runs now has stopped. */
@@ -81,6 +97,7 @@ export class Supervisor {
 
   /** A session has entered the thread. With `onAsk: "decline"`, calls that wait for a person are declined from now on. */
   sessionEntered(): void {
+    if (this.#ports.wakes) return;
     this.#declinesQuestions = this.#ports.modes.declinesQuestions;
     this.wake();
   }
@@ -94,6 +111,7 @@ export class Supervisor {
    * process that only answers may exit at once, and would interrupt the call that it has started.
    */
   appended(events: readonly { type: string }[]): void {
+    if (this.#ports.wakes) return;
     if (events.some(isInput)) this.#stopStandingBack();
     else if (events.some(isAnswer) && !this.#running && this.#thread.state.turn?.turnId !== this.#lastDrivenTurnId)
       this.#standBack();
@@ -103,9 +121,12 @@ export class Supervisor {
    * Another process has appended these events. It drives its own input first. If it is gone, or can't drive, this process does, however
    * many inputs follow.
    */
-  followed(events: readonly { type: string }[]): void {
+  followed(events: readonly { type: string; at: number }[]): void {
+    const { clock, counters, wakes } = this.#ports;
+    counters.follow.add(clock.now() - (events.at(-1)?.at ?? clock.now()));
+    if (wakes) return;
     const inputs = events.filter(isInput).length;
-    if (inputs > 0 && inputs >= this.#thread.state.inbox.length) this.#standBack();
+    if (inputs > 0 && inputs >= queuedCount(this.#thread.state.inbox)) this.#standBack();
   }
 
   #standBack(): void {
@@ -119,8 +140,9 @@ export class Supervisor {
 
   /** `force` also continues a parked turn, and takes held inputs. */
   wake({ force = false } = {}): void {
-    if (this.#closed || !this.#mayDrive) return;
-    if (!this.#isCalledFor(this.#thread.state, force)) return this.#reportBlocked();
+    if (this.#closed || !this.#isAssigned || !this.#mayDrive) return;
+    this.#awaitInputs();
+    if (!this.#isCalledFor(this.#stateNow, force)) return this.#reportBlocked();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
@@ -133,14 +155,52 @@ export class Supervisor {
     });
   }
 
+  /** For a worker: drives the thread until it rests. */
+  async drive(): Promise<DriveEnd> {
+    this.#isAssigned = true;
+    this.#isDrivenElsewhere = false;
+    this.#broken = null;
+    this.#declinesQuestions = this.#ports.modes.declinesQuestions;
+    try {
+      this.wake();
+      while (this.#running) await this.#running;
+    } finally {
+      this.#isAssigned = false;
+      this.#declinesQuestions = false;
+    }
+    const state = this.#stateNow;
+    if (!state.foreign && !needsDriving(state)) return "rested";
+    return this.#isDrivenElsewhere ? "elsewhere" : "stuck";
+  }
+
+  /** This process has appended, and no driver will see it: with a placement, a worker is asked to drive. */
+  callForDriver(): void {
+    if (!this.#isAssigned && needsDriving(this.#stateNow)) this.#ports.wakes?.send(this.#thread.id);
+  }
+
+  /** Why this process can't drive the thread, if it would. */
+  get whyBlocked(): CinchError | null {
+    return this.#isAssigned ? this.#ports.modes.whyBlocked(this.#thread.state) : null;
+  }
+
   /** While the harness closes, only to end a turn that is to be aborted. */
   get #mayDrive(): boolean {
     return !this.#isDraining || (this.#thread.state.turn?.aborting ?? false);
   }
 
+  /** Is woken again when the next scheduled input is due. What is due now needs no timer: this call is for it. */
+  #awaitInputs(): void {
+    this.#ports.due.set(this, firstDueAt(this.#stateNow.inbox));
+  }
+
+  /** With the inputs that are due by now. */
+  get #stateNow(): ThreadState {
+    return progressAt(this.#thread.state, this.#ports.clock.now());
+  }
+
   #isCalledFor(state: ThreadState, force: boolean): boolean {
     if (!this.#ports.modes.canAct(state)) return false;
-    if (force) return state.turn !== null || state.inbox.length > 0;
+    if (force) return state.turn !== null || hasQueued(state.inbox);
     return !this.#broken && (needsDriving(state) || (this.#declinesQuestions && waitsForPerson(state)));
   }
 
@@ -157,10 +217,13 @@ export class Supervisor {
     if (!this.#closed) await this.#drive(force);
   }
 
+  get #block(): CinchError | null {
+    const state = this.#stateNow;
+    return needsDriving(state) || state.foreign ? this.#ports.modes.whyBlocked(state) : null;
+  }
+
   /** Reports once why this process can't drive the thread. */
-  #reportBlocked(): void {
-    const { state } = this.#thread;
-    const blocked = needsDriving(state) ? this.#ports.modes.whyBlocked(state) : null;
+  #reportBlocked(blocked = this.#block): void {
     const isNew = blocked && blocked.message !== this.#reportedBlock;
     this.#reportedBlock = blocked?.message;
     if (isNew) this.#thread.report("The thread can't be driven from here", blocked);
@@ -174,12 +237,17 @@ export class Supervisor {
       // A subagent is judged by the rules of the threads above it, which also record its end.
       for (let of = agent; of; of = above.at(-1)!.state.agent) above.push(await threads.acquire(of.owner));
       const states = above.map(({ state }) => state);
+      // A newer release may have written rules that this one does not know.
+      const newer = states.find(({ foreign }) => foreign !== null)?.foreign;
+      if (newer) return this.#reportBlocked(newerError(newer));
       // A crash may have come between the cancellation of a run and the abort of its child.
       if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
-      if (status === "held" || status === "mine") return this.#watch(force);
-      if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#thread.state, force)) return;
+      this.#isDrivenElsewhere = status === "held";
+      if (status === "mine") return this.#retryLater(force);
+      if (status === "held") return this.#watch(force);
+      if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#stateNow, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, {
         epoch,
         takeover: status === "dead",
@@ -190,7 +258,7 @@ export class Supervisor {
       await runTurns(this.#driver);
       this.#reportBlocked();
       // Another process drives. If it dies, this one continues.
-      if (this.#isCalledFor(this.#thread.state, false)) this.#watch(force);
+      if (this.#isCalledFor(this.#stateNow, false)) this.#watch(force);
     } catch (error) {
       await this.#stopped(error, force);
     } finally {
@@ -221,8 +289,12 @@ export class Supervisor {
   /** Handles an error of the driver: the turn ends with it. If that can't be written, subscribers and callers here get it. */
   async #stopped(error: unknown, force: boolean): Promise<void> {
     if (this.#closed) return;
-    if (error instanceof LeaseLost) this.#thread.discardDraft();
-    if (error instanceof LeaseLost || isPassing(error)) return this.#watch(force);
+    if (error instanceof LeaseLost) {
+      this.#isDrivenElsewhere = true;
+      this.#thread.discardDraft();
+    }
+    if (error instanceof LeaseLost) return this.#watch(force);
+    if (isPassing(error)) return this.#retryLater(force);
     if (this.#driver && this.#thread.state.turn) {
       try {
         return await giveUp(this.#driver, error);
@@ -235,21 +307,25 @@ export class Supervisor {
     this.#thread.failed(error);
   }
 
-  /** Checks later whether the driver is still alive. If it is not, this process continues the turn. */
   #watch(force: boolean): void {
-    if (this.#closed) return;
-    this.#unwatch?.();
-    this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
-      this.#unwatch = undefined;
+    if (!this.#closed && !this.#ports.wakes) this.#ports.watch.add(this, { force });
+  }
+
+  #retryLater(force: boolean): void {
+    if (this.#closed || this.#ports.wakes) return;
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#ports.clock.after(RETRY_MS, () => {
+      this.#cancelRetry = undefined;
       this.wake({ force });
     });
   }
 
-  /** Parks a turn that was interrupted by a crash, until `resume()`. */
+  /** Parks a turn that was interrupted by a crash, until `resume()`. With a placement, a free lease does not show a crash. */
   async pause(): Promise<void> {
     const { state, id } = this.#thread;
     const { epoch, status } = await this.#ports.store.lease(id);
-    if (!state.turn || state.parked || (status !== "free" && status !== "dead")) return;
+    const isInterrupted = status === "dead" || (status === "free" && !this.#ports.wakes);
+    if (!state.turn || state.parked || !isInterrupted) return;
     // If another process drives by now, there is nothing to pause. If the event can't be written, opening the thread fails.
     await this.#thread.append((now) => parked(now, "the process that drove it is gone"), { take: epoch });
   }
@@ -264,8 +340,10 @@ export class Supervisor {
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#ports.due.set(this, null);
+    this.#ports.watch.delete(this);
     this.#stopStandingBack();
-    this.#unwatch?.();
+    this.#cancelRetry?.();
     this.#driver?.close();
     await this.#running;
   }

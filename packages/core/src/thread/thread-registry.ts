@@ -3,11 +3,15 @@ import type { FileJournal } from "../events/files.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Inherited } from "../folds/folds.ts";
 import { withTimeout } from "../ports/clock.ts";
+import { progressAt } from "../folds/progress.ts";
 import { trieRecord } from "../folds/trie.ts";
+import type { DriveOutcome } from "../ports/placement.ts";
 import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { DriverPorts } from "../turn/driver.ts";
+import { DriverWatch } from "./driver-watch.ts";
+import { DueThreads } from "./due-threads.ts";
 import { unansweredIn } from "./unanswered.ts";
 
 /** How long `close` waits for background subagents with `autoCancel` to end. */
@@ -30,8 +34,13 @@ export class ThreadRegistry {
   readonly #seated = new WeakMap<Thread, Open>();
   #isDraining = false;
 
-  constructor(ports: Omit<DriverPorts, "threads">, modes: AgentModes, onRecover: "resume" | "pause") {
-    this.#ports = { ...ports, threads: this };
+  constructor(ports: Omit<DriverPorts, "threads" | "due" | "watch">, modes: AgentModes, onRecover: "resume" | "pause") {
+    this.#ports = {
+      ...ports,
+      threads: this,
+      due: new DueThreads(ports.clock),
+      watch: new DriverWatch(ports.clock),
+    };
     this.#modes = modes;
     this.#onRecover = onRecover;
   }
@@ -57,6 +66,13 @@ export class ThreadRegistry {
     }
   }
 
+  /** Must be called before a thread is driven: other processes find this one by the address that its leases have. */
+  async openLive(): Promise<void> {
+    const { live, store } = this.#ports;
+    const opened = await live?.open({ watch: (threadId, ...reader) => this.opened(threadId)?.feed.watch(...reader) });
+    if (opened?.address !== undefined) await store.announce?.({ address: opened.address });
+  }
+
   opened(threadId: string): Thread | undefined {
     return this.#open.get(threadId)?.opened;
   }
@@ -68,7 +84,9 @@ export class ThreadRegistry {
   async #opened(threadId: string, from: Inherited | undefined): Promise<Thread> {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
     const thread = await Thread.open(threadId, { ports: this.#ports, modes: this.#modes }, from);
-    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.supervisor.pause();
+    // With a placement, the worker that takes the thread over decides.
+    const mayPause = this.#onRecover === "pause" && !this.#ports.wakes;
+    if (mayPause && thread.state.turn && needsDriving(thread.state)) await thread.supervisor.pause();
     if (this.#isDraining) await thread.supervisor.drain(0);
     thread.wake();
     return thread;
@@ -139,23 +157,48 @@ export class ThreadRegistry {
     return { threads: this.#open.size, turns: driven.length };
   }
 
+  /** How many readers in other processes the threads have that this process drives. */
+  get liveReaders(): number {
+    return Array.from(this.#open.values()).reduce((sum, { opened }) => sum + (opened?.feed.readers ?? 0), 0);
+  }
+
   /** The calls that wait for a person in the threads that are open here, and how to answer them. */
   unanswered(): string[] {
     const open = Array.from(this.#open.values());
     return open.flatMap(({ opened }) => (opened && waitsForPerson(opened.state) ? unansweredIn(opened.display) : []));
   }
 
+  /** Opens the thread, and drives it until it rests. `busy`: it needs a driver, and this process can't be it. */
+  async drive(threadId: string): Promise<DriveOutcome> {
+    const { store, clock } = this.#ports;
+    if (!(await store.thread(threadId))) return "done";
+    return this.visit(threadId, async (thread) => {
+      while (thread.supervisor.running) await thread.supervisor.running;
+      const state = progressAt(thread.state, clock.now());
+      if (!needsDriving(state) && !state.foreign) return "done";
+      if (this.#isDraining) return "handed_over";
+      return (await store.lease(threadId)).status === "held" ? "done" : "busy";
+    });
+  }
+
+  /** Begins no step and no call any more. Settles when those that run have ended, or after `ms`. */
+  async drain(ms: number): Promise<void> {
+    this.#isDraining = true;
+    await Promise.all(Array.from(this.#open.values(), ({ opened }) => opened?.supervisor.drain(ms)));
+  }
+
   /** First lets the steps and calls that run end, for up to `drainMs`. */
   async close({ drainMs }: { drainMs: number }): Promise<void> {
-    this.#isDraining = true;
-    const open = [...this.#open.values()];
-    const drained = open.map(({ opened }) => opened?.supervisor.drain(drainMs));
+    const drained = this.drain(drainMs);
+    // With a placement, subagents in the background go on in another process.
+    const open = this.#ports.wakes ? [] : Array.from(this.#open.values());
     const cancelled = open.map(({ opened }) => opened?.children.autoCancel().catch(() => undefined));
     // A subagent that does not stop in time goes on in the next process.
     await withTimeout(this.#ports.clock, Promise.all(cancelled), { ms: AUTO_CANCEL_MS });
-    await Promise.all(drained);
+    await drained;
     const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
+    await this.#ports.live?.close();
   }
 }

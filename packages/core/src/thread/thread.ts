@@ -1,12 +1,13 @@
+import { appendAlone } from "./append-alone.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { Children } from "./children.ts";
 import { DescendantEvents } from "./descendant-events.ts";
-import { DraftView } from "./draft.ts";
 import { Supervisor } from "./supervisor.ts";
 import { CinchError, closedError, reasonOf } from "../errors.ts";
 import { readEvent } from "../events/read-event.ts";
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import { FoldCache } from "./fold-cache.ts";
+import { Follower } from "./follower.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { seqOf } from "../config/run-id.ts";
 import { newFolds, type Folds, type Inherited } from "../folds/folds.ts";
@@ -15,8 +16,9 @@ import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/stat
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
 import { loadFolds } from "./load-folds.ts";
-import { sleep, withTimeout } from "../ports/clock.ts";
+import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
+import { LiveFeed } from "./live-feed.ts";
 import { asOutcome } from "./command-outcome.ts";
 import { deliver, type Subscriber } from "./subscriber.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
@@ -24,6 +26,7 @@ import type { Appended, Decide } from "../turn/decide.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
 import { MemoryJobs } from "./memory-jobs.ts";
+import { OwedWork } from "./owed-work.ts";
 import { findModes } from "./thread-modes.ts";
 import { ThreadTranscript } from "./thread-transcript.ts";
 import { settleEvent } from "./settle-event.ts";
@@ -32,8 +35,6 @@ import { TurnResults } from "./turn-results.ts";
 
 /** A reason costs less than the exception that `abort()` makes without one. */
 const CLOSED = "closed";
-/** How long to wait before new events that could not be read are read again. */
-const KEEP_UP_MS = 500;
 /**
  * An open thread in this process: its folds, kept up to date with the journal, its subscribers, and its supervisor. All sessions of a
  * harness that are at the same thread share it.
@@ -49,11 +50,14 @@ export class Thread implements Journal {
   readonly #onDeleted = new Set<() => void>();
   readonly ports: DriverPorts;
   readonly supervisor: Supervisor;
-  readonly #draft = new DraftView();
+  /** For readers in other processes, while this one drives. */
+  readonly feed = new LiveFeed(this);
+  readonly #follower: Follower;
   readonly #appends: AppendQueue;
   /** The commands that are not answered yet. The thread may have to be driven after each. */
   readonly #commands = new Set<Promise<unknown>>();
   readonly children = new Children(this);
+  readonly owed = new OwedWork(this);
   readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.wakeWaiters());
   readonly memoryJobs = new MemoryJobs(this);
@@ -61,7 +65,6 @@ export class Thread implements Journal {
   isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
-  #unfollow: (() => void) | undefined;
   readonly #closing = new AbortController();
 
   private constructor(id: string, ports: DriverPorts) {
@@ -74,10 +77,15 @@ export class Thread implements Journal {
       announce: (event) => this.#deliver(event),
     });
     this.supervisor = new Supervisor(this, ports);
+    this.#follower = new Follower(this, {
+      exclusively: (work) => this.#exclusively(work),
+      ingest: (events) => this.#ingest(events, "followed"),
+      deleted: (error) => this.#deleted(error),
+    });
     this.#appends = new AppendQueue(this, {
       exclusively: (work) => this.#exclusively(work),
-      appended: (events, after) => this.#appended(events, after),
-      followed: (events) => this.#ingest(events, "followed"),
+      appended: (events, after, epoch) => this.#appended(events, after, epoch),
+      followed: (events) => this.#follower.followed(events),
     });
   }
 
@@ -104,11 +112,7 @@ export class Thread implements Journal {
     thread.#transcript.inherit(from?.transcript, from?.state.seq ?? 0);
     await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
     await findModes(thread, host.modes);
-    thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
-      if (seq > thread.state.seq) thread.#keepUp();
-    });
-    // Events that were appended between loading and following are in neither.
-    await thread.#catchUp();
+    await thread.#follower.start();
     thread.children.changed();
     return thread;
   }
@@ -167,26 +171,13 @@ export class Thread implements Journal {
     if (appended.result && "refusal" in appended.result) throw appended.result.refusal;
     this.supervisor.clearFailure();
     this.supervisor.wake();
+    if (appended.kind === "appended" && !appended.driven) this.supervisor.callForDriver();
     return appended.result?.value;
   }
 
   /** Appends a driver's event outside a turn, under a lease that is acquired and released for it. False if there was nothing to append. */
-  async appendAlone(decide: Decide): Promise<boolean> {
-    for (;;) {
-      if (this.isClosed) throw closedError();
-      const { epoch, status } = await this.ports.store.lease(this.id);
-      if (status === "free" || status === "dead") {
-        const releasing: Decide = (state) => {
-          const proposal = decide(state);
-          return proposal && { ...proposal, release: true };
-        };
-        const { kind } = await this.append(releasing, { take: epoch });
-        if (kind !== "refused") return kind === "appended";
-      }
-      // The driver may be doing what makes this unnecessary, or what has to be stopped first.
-      if (!decide(this.state)?.events.length) return false;
-      await withTimeout(this.ports.clock, this.changed(), { ms: 20 });
-    }
+  appendAlone(decide: Decide): Promise<boolean> {
+    return appendAlone(this, decide);
   }
 
   changed(): Promise<void> {
@@ -201,12 +192,26 @@ export class Thread implements Journal {
   }
 
   live(event: NewLive): void {
-    const { turn } = this.state;
-    const at = this.ports.clock.now();
-    this.emit({ ...event, threadId: this.id, at, ...(turn ? { turnId: turn.turnId } : {}) } as HarnessEvent);
+    this.emit(this.#stamped(event));
   }
 
   emit(event: HarnessEvent): void {
+    this.#show(event);
+    this.feed.push(event);
+  }
+
+  /** Emits a live event that follows from the journal: each process that has the thread open emits it itself. */
+  derived(event: NewLive): void {
+    this.#show(this.#stamped(event));
+  }
+
+  #stamped(event: NewLive): HarnessEvent {
+    const { turn } = this.state;
+    const at = this.ports.clock.now();
+    return { ...event, threadId: this.id, at, ...(turn ? { turnId: turn.turnId } : {}) } as HarnessEvent;
+  }
+
+  #show(event: HarnessEvent): void {
     this.#display.add(event);
     this.#deliver(event);
   }
@@ -226,9 +231,14 @@ export class Thread implements Journal {
     return this.ports.store.read(this.id, range).then((events) => events.map(readEvent));
   }
 
-  /** `after`: the state that the events fold to. */
-  #appended(events: readonly DurableEvent[], after: ThreadState): Promise<void> {
+  /** `after`: the state that the events fold to. `epoch`: of the lease under which they were appended. */
+  #appended(events: readonly DurableEvent[], after: ThreadState, epoch?: number): Promise<void> {
+    if (epoch !== undefined) {
+      this.#follower.leave();
+      this.feed.begin(epoch);
+    }
     this.#state.expect(events, after);
+    this.owed.appended(events, after);
     return this.#ingest(events, "appended");
   }
 
@@ -236,12 +246,19 @@ export class Thread implements Journal {
   async #ingest(events: readonly DurableEvent[], how: "appended" | "followed"): Promise<void> {
     const fresh = events.filter((event) => event.seq > this.state.seq);
     if (fresh.length === 0) return;
+    if (how === "followed") this.feed.followed(fresh);
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
-    else for (const event of fresh) this.#fold(how === "appended" ? event : readEvent(event));
+    else for (const event of fresh) this.#fold(how === "appended" ? event : this.#fromElsewhere(event));
     this.supervisor[how](fresh);
     this.#cache.changed(this);
     this.wakeWaiters();
     this.children.changed();
+  }
+
+  #fromElsewhere(event: DurableEvent): DurableEvent {
+    // The driver before this one may have streamed more than its draft has.
+    if (event.type === "agent_start" && this.#display.parts.currentMessage) this.discardDraft();
+    return readEvent(event);
   }
 
   #fold(event: DurableEvent): void {
@@ -260,8 +277,11 @@ export class Thread implements Journal {
   async #reload(events: readonly DurableEvent[]): Promise<void> {
     this.#transcript.clear();
     await this.#load(newFolds(this.id), events.at(-1)?.seq);
-    for (const event of events) this.#deliver(event as HarnessEvent);
-    this.live({ type: "resync", seq: this.state.seq, displayState: this.display });
+    for (const event of events as HarnessEvent[]) {
+      this.#deliver(event);
+      this.feed.push(event);
+    }
+    this.derived({ type: "resync", seq: this.state.seq, displayState: this.display });
     for (const event of events) this.#settle(event);
   }
 
@@ -302,34 +322,9 @@ export class Thread implements Journal {
     return isWorking || this.#commands.size > 0 || this.results.size > 0 || this.children.isReporting;
   }
 
-  // Following
-
   /** Settles when all events that are in the store at the call are folded. */
-  async refresh(): Promise<void> {
-    await this.#catchUp();
-    this.wake();
-  }
-
-  /** Refreshes after a notification of the store. Retries if the events can't be read. */
-  #keepUp(): void {
-    this.refresh().catch((error: unknown) => {
-      if (this.isClosed) return;
-      this.report("The thread could not be followed", error);
-      this.later(KEEP_UP_MS, () => this.#keepUp());
-    });
-  }
-
-  #catchUp(): Promise<void> {
-    return this.#exclusively(async () => {
-      if (this.isClosed) return;
-      try {
-        await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }), "followed");
-        if (!this.supervisor.isAtWork && this.state.turn) await this.#draft.show(this, this.state.turn.turnId);
-      } catch (error) {
-        if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
-        this.#deleted(error);
-      }
-    });
+  refresh(): Promise<void> {
+    return this.#follower.refresh();
   }
 
   #deleted(error: CinchError): void {
@@ -339,7 +334,8 @@ export class Thread implements Journal {
     this.#stopDriving();
     this.results.rejectAll(error);
     this.wakeWaiters();
-    this.live({ type: "thread_deleted", previousThreadId: this.id });
+    this.feed.end();
+    this.derived({ type: "thread_deleted", previousThreadId: this.id });
     for (const callback of Array.from(this.#onDeleted)) callback();
   }
 
@@ -381,11 +377,12 @@ export class Thread implements Journal {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.#closing.abort(CLOSED);
-    this.#unfollow?.();
+    this.#follower.close();
     this.children.close();
     this.memoryJobs.close();
     this.wakeWaiters();
     await this.supervisor.close();
+    this.feed.end();
     this.#display.close();
     this.failed(closedError());
     if (!this.isDeleted) await this.#cache.close(this);

@@ -1,5 +1,6 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
-import type { InboxItem } from "../folds/inbox.ts";
+import { awaitingCalls, awaitPayload } from "../folds/awaited.ts";
+import { firstDueAt, hasQueued, isScheduled, type InboxItem } from "../folds/inbox.ts";
 import { REMIND_AFTER } from "../folds/control.ts";
 import { editedArgs, hasReport, type Call, type ChildReport } from "../folds/call.ts";
 import { asksPerson } from "../folds/open-call.ts";
@@ -21,6 +22,8 @@ export interface Proposal<Result = void> {
   /** Whether the driver's lease is released in the same append. */
   release?: boolean;
   result?: Result;
+  /** What a repetition of the command is answered with. It is recorded only if the command has an id. */
+  answer?: Json;
 }
 
 /** Must be pure: it is called again, with the newer state, if another process has appended first. */
@@ -33,6 +36,8 @@ export type Appended<Result = void> =
       events: readonly StampedEvent[];
       epoch: number;
       released: boolean;
+      /** A living driver will see the events. */
+      driven: boolean;
       result: Result | undefined;
     }
   | { kind: "nothing"; result: Result | undefined }
@@ -49,7 +54,19 @@ export function needsDriving(state: ThreadState): boolean {
   if (state.parked) return false;
   if (isCompactionDue(state)) return true;
   if (state.turn) return !isWaiting(state.turn);
-  return (state.inbox.length > 0 && !state.held) || hasUnrecordedChanges(state);
+  return (hasQueued(state.inbox) && !state.held) || hasUnrecordedChanges(state);
+}
+
+/**
+ * When the thread becomes awake by itself: at the earliest deadline of a call of `agent_await`, or without a turn at the time of the next
+ * scheduled input. `null`: never. The timeout of a background run counts only the time at work, so the process that drives the child keeps
+ * it.
+ */
+export function nextDueAt(state: ThreadState): number | null {
+  // During a turn, an input that is due only waits.
+  if (!state.turn) return firstDueAt(state.inbox);
+  const deadlines = awaitingCalls(state).flatMap((call) => awaitPayload(call).until ?? []);
+  return deadlines.length > 0 ? Math.min(...deadlines) : null;
 }
 
 /** Whether a driver has to compact the prompt now. While the turn goes on, its next step does it. */
@@ -58,7 +75,7 @@ export const isCompactionDue = ({ context, turn, parked }: ThreadState): boolean
 
 /** Whether the thread has work left, for a driver or after a person's answer. */
 export const isActive = (state: ThreadState): boolean =>
-  state.turn !== null || state.inbox.length > 0 || state.runs.unfinished.size > 0 || needsDriving(state);
+  state.turn !== null || hasQueued(state.inbox) || state.runs.unfinished.size > 0 || needsDriving(state);
 
 /** Whether the turn waits until a person answers. */
 export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean =>
@@ -73,14 +90,14 @@ export function preview(state: ThreadState, events: readonly NewEvent[]): Thread
   return reduceThreadAll(state, stamped as DurableEvent[]);
 }
 
-/** Begins a turn for the oldest input. */
+/** Begins a turn for the first queued input. */
 export function beginTurn(
   state: ThreadState,
   mode: { modeId: string; modelId: string },
   { ids, force }: { ids: Ids; force: boolean },
 ): Proposal | null {
   const item = state.inbox[0];
-  if (state.turn || !item || (state.held && !force)) return null;
+  if (state.turn || !item || isScheduled(item) || (state.held && !force)) return null;
   const turnId = ids("turn");
   return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...takeInput(item, turnId, ids)] };
 }
@@ -157,7 +174,7 @@ export function endTurn(
   const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
   const ends = open.map((call) => endOpenCall(call, turnId, reason));
   const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
-  const held = reason === "aborted" && state.inbox.length > 0 ? { held: !turn.hasInputAfterAbort } : {};
+  const held = reason === "aborted" && hasQueued(state.inbox) ? { held: !turn.hasInputAfterAbort } : {};
   const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }), ...held };
   const events: NewEvent[] = [...before, ...ends, ...step, end];
   return { events, release: !needsDriving(preview(state, events)) };

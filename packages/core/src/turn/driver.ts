@@ -12,13 +12,18 @@ import type { Usage } from "../events/message.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
+import type { Live } from "../ports/live.ts";
 import type { ContextSource } from "../ports/context-source.ts";
 import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
 import type { MemoryJobs } from "../thread/memory-jobs.ts";
+import type { DriverWatch } from "../thread/driver-watch.ts";
+import type { DueThreads } from "../thread/due-threads.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import type { Counters } from "../workers/counters.ts";
+import type { Wakes } from "../workers/wakes.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
@@ -58,7 +63,13 @@ export interface DriverPorts {
   workspace: Workspace | undefined;
   memory: Memory | undefined;
   sources: readonly ContextSource[];
+  live: Live | undefined;
   threads: OpenThreads;
+  /** Without a placement there are none: each process drives the threads that it has open. */
+  wakes: Wakes | undefined;
+  counters: Counters;
+  due: DueThreads;
+  watch: DriverWatch;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
 }
@@ -190,9 +201,10 @@ export class Driver {
     this.#isDraining = true;
   }
 
-  /** Whether it may begin a step or a call. */
+  /** Whether it may begin a step or a call. What a newer release has written may forbid it. */
   get mayBegin(): boolean {
-    return this.drives && !this.#isDraining;
+    const isForeign = this.state.foreign ?? this.ancestors.some(({ state }) => state.foreign);
+    return this.drives && !this.#isDraining && !isForeign;
   }
 
   /** Stops without ending the turn: another driver continues it. */
@@ -214,6 +226,7 @@ export class Driver {
         this.#lease = null;
         throw new LeaseLost();
       case "appended":
+        if (this.takeover && !this.#hasDriven) this.ports.counters.takeovers++;
         this.#hasDriven = true;
         // Not the time at which the store answered: the process may have been suspended since the events were made, and replaced.
         this.#confirmedAt = appended.events[0]!.at;

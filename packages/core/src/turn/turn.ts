@@ -54,7 +54,7 @@ export async function runTurns(driver: Driver): Promise<void> {
   await takeOver(driver);
   const { undo } = driver.ports.workspace ?? {};
   // Also a driver that begins nothing more ends a turn that is to be aborted.
-  while (driver.mayBegin || (driver.drives && driver.state.turn?.aborting)) {
+  while (driver.mayBegin || (driver.drives && !driver.state.foreign && driver.state.turn?.aborting)) {
     const { turn, files } = driver.state;
     if (files.restoring) await (undo ? restoreFiles(driver, undo) : leaveToOthers(driver));
     else if (undo && hasUnrecordedChanges(driver.state)) await settleCommands(driver, undo);
@@ -126,8 +126,8 @@ function park(driver: Driver, why: string): Promise<void> {
   return driver.append((state) => parked(state, why));
 }
 
-export function parked({ turn, parked: already }: ThreadState, why: string): Proposal | null {
-  if (!turn || already) return null;
+export function parked({ turn, parked: already, foreign }: ThreadState, why: string): Proposal | null {
+  if (!turn || already || foreign) return null;
   const message = `Parked: ${why}. Look at the last messages, then call resume() to continue or abort() to end the turn.`;
   const { turnId } = turn;
   return { events: [{ type: "error", turnId, code: "PARKED", message, retryable: true, parked: true }], release: true };

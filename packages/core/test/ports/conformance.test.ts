@@ -10,5 +10,9 @@ storeConformance("memory", async () => {
     return store;
   };
   const store = await opened();
-  return { store, another: opened, dispose: () => store.close() };
+  const mortal = async () => {
+    const dying = await opened();
+    return { append: dying.append.bind(dying), kill: async () => dying.die() };
+  };
+  return { store, another: opened, mortal, dispose: () => store.close() };
 });

@@ -244,3 +244,21 @@ test(
     assert.deepEqual(await rest, { status: "idle", pending: [] });
   },
 );
+
+test("settled rejects with the reason of its signal, and the turn continues", LIMIT, async () => {
+  const { gate, started, open } = gated();
+  await using h = await harness({ model: script(call("gate"), say("done")), tools: { gate } });
+  const turn = h.sendMessage({ content: "go" });
+  await started;
+  const leaving = new AbortController();
+  const rest = h.settled({ signal: leaving.signal });
+  const other = h.settled();
+  const why = new Error("no longer needed");
+  leaving.abort(why);
+  await assert.rejects(rest, (error) => error === why || String(error).includes("no longer needed"));
+  await assert.rejects(h.settled({ signal: AbortSignal.abort(why) }));
+  open();
+  assert.equal((await turn).reason, "complete");
+  assert.deepEqual(await other, { status: "idle", pending: [] });
+  assert.deepEqual(await h.settled({ signal: new AbortController().signal }), { status: "idle", pending: [] });
+});

@@ -201,6 +201,56 @@ test("a run counts for the turn that started it, and not for the next one", asyn
   await h.close();
 });
 
+test("what a subagent used that ended after its turn counts for the one that still works for that turn", async () => {
+  const storage = new HoldingStore();
+  const { gate, started, open } = gated();
+  const { model: busy } = stopping("gate");
+  const answer = heldBack(say("done"));
+  const quick = new Agent({ name: "quick", model: script(answer.step), tools: {} });
+  const slow = new Agent({ name: "slow", model: busy, tools: { gate } });
+  const start = (agent: string): [string, object, string] => ["task", { agent, prompt: "a", background: true }, agent];
+  const model = script(call(start("slow"), start("quick")), say("Started."));
+  const delegation = { subagents: [quick, slow], subagentBackground: { wake: false } };
+  const lead = new Agent({ name: "lead", model, ...delegation, budget: { tokens: 400 } });
+  const h = new Harness({ id: "t", agent: lead, storage, permissions });
+  await h.sendMessage({ content: "go" });
+  await Promise.all([started, answer.asked]);
+  const recorded = storage.next("subagent_end");
+  answer.open();
+  await recorded;
+  open();
+  await h.settled();
+  assert.equal(busy.requests.length, 1);
+  await h.close();
+});
+
+/** A process that gets no notices of what the others append. */
+class DeafStore extends MemoryStore {
+  override follow(): () => void {
+    return () => undefined;
+  }
+}
+
+test("what other processes have appended counts before this one has followed it", async () => {
+  const data = new MemoryData();
+  const worker = script(say("done"), say("more"));
+  const model = script(call("task", { agent: "worker", prompt: "a" }), say("1"), say("2"));
+  const make = (storage: MemoryStore) => {
+    const subagents = [new Agent({ name: "worker", model: worker, tools: {} })];
+    const agent = new Agent({ name: "lead", model, subagents, budget: { thread: { tokens: 400 } } });
+    return new Harness({ id: "t", agent, storage, permissions });
+  };
+  const [a, b] = [make(new MemoryStore(data)), make(new DeafStore(data))];
+  await a.sendMessage({ content: "go" });
+  const threadId = a.getCurrentThreadId()!;
+  await b.switchThread({ threadId });
+  const [child] = await b.listThreads({ parentId: threadId });
+  const below = await b.createSession({ threadId: child!.id });
+  await a.sendMessage({ content: "again" });
+  assert.equal((await below.sendMessage({ content: "more" })).reason, "budget");
+  await Promise.all([a.close(), b.close()]);
+});
+
 test("what a subagent used counts after its thread is deleted", async () => {
   const worker = script(call("note", { what: "x" }), hang());
   const busy = new Agent({ name: "busy", model: worker, tools: { note: noting().note } });

@@ -31,9 +31,9 @@ BEGIN
       ORDER BY h.thread FOR NO KEY UPDATE;
   END IF;
   FOR op IN SELECT * FROM jsonb_to_recordset(batch) AS o (
-    id text, after integer, count integer, epoch integer, take integer, release boolean, active boolean, driver boolean,
-    nonce bigint, retry boolean, created jsonb, touched_at bigint, title text, folded text, questions text[], rewinds jsonb,
-    ends_draft boolean, searched boolean, events jsonb, refs jsonb)
+    id text, after integer, count integer, epoch integer, take integer, release boolean, active boolean, awake boolean,
+    due_at bigint, is_due_given boolean, driver boolean, nonce bigint, retry boolean, created jsonb, touched_at bigint,
+    title text, folded text, questions text[], rewinds jsonb, ends_draft boolean, searched boolean, events jsonb, refs jsonb)
   LOOP
     SELECT h.* INTO head FROM cinch.heads h
       WHERE h.thread = (SELECT t.no FROM cinch.threads t WHERE t.id = op.id) FOR NO KEY UPDATE;
@@ -44,7 +44,7 @@ BEGIN
         SELECT 1 FROM cinch.events e WHERE e.journal = head.thread AND e.seq = op.after + 1 AND e.nonce = op.nonce)
       THEN
         outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
-          'epoch', coalesce(op.take + 1, op.epoch, head.epoch), 'no', head.thread, 'listed', true);
+          'epoch', coalesce(op.take + 1, op.epoch, head.epoch), 'no', head.thread, 'listed', true, 'holder', head.holder);
       END IF;
     END IF;
     IF outcome IS NOT NULL THEN
@@ -69,8 +69,7 @@ BEGIN
       outcome := jsonb_build_object('kind', 'shorter', 'last', head.last_seq);
     END IF;
     IF outcome->>'kind' = 'refused' THEN
-      outcome := outcome || jsonb_build_object('epoch', coalesce(head.epoch, 0), 'holder', head.holder,
-        'beat', (SELECT beat FROM cinch.holders WHERE no = head.holder));
+      outcome := outcome || jsonb_build_object('epoch', coalesce(head.epoch, 0), 'holder', head.holder);
     END IF;
 
     IF outcome IS NULL AND head.thread IS NULL THEN
@@ -107,8 +106,8 @@ BEGIN
             FROM cinch.segments s WHERE s.thread = source.thread AND s.from_seq <= op.after
             UNION ALL SELECT head.thread, 1 + coalesce((SELECT max(s.idx) FROM cinch.segments s WHERE s.thread = source.thread), 0),
               head.thread, op.after + 1, NULL;
-          INSERT INTO cinch.heads (thread, last_seq, epoch, holder, active, asking, deleted, nonce)
-            VALUES (head.thread, op.after, 0, NULL, false, false, false, op.nonce) RETURNING * INTO head;
+          INSERT INTO cinch.heads (thread, last_seq, epoch, holder, active, awake, asking, deleted, nonce)
+            VALUES (head.thread, op.after, 0, NULL, false, false, false, false, op.nonce) RETURNING * INTO head;
         END IF;
       END IF;
     END IF;
@@ -116,7 +115,7 @@ BEGIN
     IF outcome IS NULL THEN
       IF op.take IS NOT NULL THEN
         -- A holder that was taken for dead has lost its row. Without one it would count as dead at once.
-        INSERT INTO cinch.holders (no, beat, seen) VALUES (me, 0, now()) ON CONFLICT DO NOTHING;
+        INSERT INTO cinch.holders (no, seen) VALUES (me, now()) ON CONFLICT DO NOTHING;
       END IF;
       INSERT INTO cinch.events (journal, seq, checksum, input, nonce, body)
         SELECT head.thread, e.seq, e.checksum, e.input, CASE WHEN e.seq = op.after + 1 THEN op.nonce END, e.body
@@ -143,7 +142,10 @@ BEGIN
         last_seq = op.after + op.count,
         epoch = CASE WHEN op.take IS NULL THEN head.epoch ELSE head.epoch + 1 END,
         holder = CASE WHEN op.release THEN NULL WHEN op.take IS NOT NULL THEN me ELSE head.holder END,
-        active = coalesce(op.active, head.active), asking = is_asking, nonce = op.nonce
+        active = coalesce(op.active, head.active), asking = is_asking, nonce = op.nonce,
+        awake = coalesce(op.awake, head.awake),
+        woken_at = CASE WHEN NOT coalesce(op.awake, head.awake) THEN NULL WHEN head.awake THEN head.woken_at ELSE clock_timestamp() END,
+        due_at = CASE WHEN op.is_due_given THEN op.due_at ELSE head.due_at END
       WHERE h.thread = head.thread;
       IF op.rewinds IS NOT NULL THEN
         FOR rewind IN SELECT value FROM jsonb_array_elements(op.rewinds) LOOP
@@ -162,11 +164,15 @@ BEGIN
       END IF;
       outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
         'epoch', CASE WHEN op.take IS NULL THEN head.epoch ELSE head.epoch + 1 END, 'no', head.thread,
-        'listed', is_listed);
+        'listed', is_listed, 'holder', CASE WHEN op.release THEN NULL WHEN op.take IS NOT NULL THEN me ELSE head.holder END);
       IF op.take IS NOT NULL AND head.holder IS NOT NULL THEN
         DELETE FROM cinch.holders o WHERE o.no = head.holder
           AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no);
       END IF;
+    END IF;
+    IF (outcome->>'holder')::bigint <> me THEN
+      outcome := outcome || coalesce((SELECT jsonb_build_object('beat', o.beat, 'address', o.address)
+        FROM cinch.holders o WHERE o.no = (outcome->>'holder')::bigint), '{}');
     END IF;
     results := results || outcome;
   END LOOP;

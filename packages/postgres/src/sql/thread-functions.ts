@@ -76,7 +76,8 @@ BEGIN
   DELETE FROM cinch.segments s WHERE s.thread = ANY (family);
   UPDATE cinch.threads t SET title = '', folded = '', resource = '', parent = NULL, metadata = '{}', deleted = true,
     version = version + 1, changed = pg_current_xact_id() WHERE t.no = ANY (family);
-  UPDATE cinch.heads h SET epoch = epoch + 1, holder = NULL, active = false, asking = false, deleted = true, nonce = given_nonce
+  UPDATE cinch.heads h SET epoch = epoch + 1, holder = NULL, active = false, awake = false, woken_at = NULL, due_at = NULL, asking = false,
+    deleted = true, nonce = given_nonce
     WHERE h.thread = ANY (family);
   DELETE FROM cinch.drafts d WHERE d.thread = ANY (family);
   DELETE FROM cinch.folds f WHERE f.thread = ANY (family);
@@ -104,12 +105,13 @@ END $function$;
  * not had its lock since the server started, so the lock shows nothing.
  */
 const BEAT = `
-CREATE OR REPLACE FUNCTION cinch.beat(me bigint, watched bigint[])
+CREATE OR REPLACE FUNCTION cinch.beat(me bigint, watched bigint[], given_address text, is_draining boolean)
 RETURNS TABLE (no bigint, beat bigint, locked boolean) LANGUAGE plpgsql AS $function$
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  INSERT INTO cinch.holders AS o (no, beat, seen) VALUES (me, 0, now())
-    ON CONFLICT ON CONSTRAINT holders_pkey DO UPDATE SET beat = o.beat + 1, seen = now();
+  INSERT INTO cinch.holders AS o (no, seen, address, draining) VALUES (me, now(), given_address, is_draining)
+    ON CONFLICT ON CONSTRAINT holders_pkey DO UPDATE
+      SET beat = o.beat + 1, seen = now(), address = given_address, draining = is_draining;
   IF cardinality(watched) = 0 THEN RETURN; END IF;
   RETURN QUERY SELECT o.no, o.beat, CASE WHEN o.locked_since = pg_postmaster_start_time() THEN EXISTS (
       SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted

@@ -37,7 +37,7 @@ function perform({ id, store, method, args }: Call): Promise<unknown> {
   if (method === "follow") {
     followed.set(
       id,
-      target.follow(args[0] as string, (seq) => process.send!({ id, changed: true, seq })),
+      target.follow(args[0] as string, (seq, events) => process.send!({ id, changed: true, seq, events })),
     );
     return Promise.resolve();
   }

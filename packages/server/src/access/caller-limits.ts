@@ -25,7 +25,7 @@ export class CallerLimits {
   }
 
   /** Counts a request. Throws 429. */
-  request(who: Who, now = Date.now()): void {
+  request(who: Who, now = performance.now()): void {
     const { requestsPerSecond } = this.#limits;
     const burst = 2 * requestsPerSecond;
     const use = this.#use(who, now);
@@ -46,7 +46,7 @@ export class CallerLimits {
   }
 
   #hold(who: Who, what: "streams" | "bodies", most: number): () => void {
-    const use = this.#use(who, Date.now());
+    const use = this.#use(who, performance.now());
     if (use[what] >= most) throw tooMany(what, `This caller has ${use[what]} open ${what}. End one of them first.`);
     use[what] += 1;
     let isOpen = true;

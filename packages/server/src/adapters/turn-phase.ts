@@ -1,4 +1,5 @@
 import type { HarnessEvent } from "@cinch/core";
+import { isForeign } from "@cinch/core/journal";
 
 type CallPhase = "open" | "asks" | "delegates";
 type ChildPhase = "running" | "waiting" | "delegates";
@@ -104,3 +105,6 @@ export function isAtRest({ calls, children, isDeclined, isParked }: TurnPhase): 
   if (subagents.includes("running")) return false;
   return phases.includes("asks") || subagents.includes("waiting");
 }
+
+/** Of a version that this release does not know: its fields may have any shape. */
+export const isOfNewerRelease = (event: HarnessEvent): boolean => "v" in event && isForeign(event);

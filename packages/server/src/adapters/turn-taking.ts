@@ -24,5 +24,5 @@ export async function currentTurn(session: Session, signal: AbortSignal): Promis
   const { turnId, inbox, isRunning } = session.getDisplayState();
   const next = inbox[0];
   if (turnId !== null) return turnId;
-  return isRunning && next ? turnTaking(session, next.inputId, signal) : null;
+  return isRunning && next?.dueAt === null ? turnTaking(session, next.inputId, signal) : null;
 }

@@ -6,6 +6,7 @@ export type HttpErrorCode =
   | "UNAUTHENTICATED"
   | "NOT_FOUND"
   | "METHOD_NOT_ALLOWED"
+  | "NOT_ACCEPTABLE"
   | "TOO_LARGE"
   | "UNSUPPORTED_MEDIA_TYPE"
   | "TOO_MANY"

@@ -1,12 +1,10 @@
-import { createHash } from "node:crypto";
 import { HttpError } from "./http-error.ts";
 
 const KEPT_MS = 600_000;
 const MOST_KEPT = 10_000;
 
 interface Kept {
-  /** A hash: bodies may be large. */
-  body: string;
+  commandId: string;
   at: number;
   answer: Promise<SentAnswer>;
 }
@@ -17,20 +15,22 @@ interface SentAnswer {
   text: string | null;
 }
 
-/** The answers to commands with an `Idempotency-Key`. A command that is sent again gets the answer of the first. */
+/**
+ * The answers of this process to commands with an `Idempotency-Key`: a command that is sent again gets the answer of the first. That it
+ * does not happen twice, whichever process gets it, is up to its thread.
+ */
 export class IdempotentAnswers {
   readonly #kept = new Map<string, Kept>();
 
-  /** `key` names the caller and the route too. Throws 400 if the key was used for another body. */
-  async of(key: string, text: string, work: () => Promise<Response>): Promise<Response> {
+  /** `key` names the caller and the route too. Throws 400 if it was used for another command: for another body. */
+  async of(key: string, commandId: string, work: () => Promise<Response>): Promise<Response> {
     this.#forgetOld();
-    const body = createHash("sha256").update(text).digest("hex");
     const known = this.#kept.get(key);
-    if (known && known.body !== body)
+    if (known && known.commandId !== commandId)
       throw new HttpError(400, "INVALID_INPUT", "This Idempotency-Key was used for another body. Choose a new one.", {
         field: "Idempotency-Key",
       });
-    const kept = known ?? { body, at: Date.now(), answer: sent(work()) };
+    const kept = known ?? { commandId, at: Date.now(), answer: sent(work()) };
     this.#kept.set(key, kept);
     try {
       const { status, headers, text: answered } = await kept.answer;

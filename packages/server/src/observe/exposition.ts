@@ -10,7 +10,7 @@ export interface MetricSample {
 /** One metric with all its labels. */
 export interface MetricFamily {
   name: string;
-  type: "counter" | "gauge" | "histogram";
+  type: "counter" | "gauge" | "histogram" | "summary";
   help: string;
   samples: readonly MetricSample[];
 }

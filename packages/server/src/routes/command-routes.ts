@@ -5,12 +5,13 @@ import type { MayRole } from "../access/who.ts";
 import { checkedApproval, checkedSuspension } from "./answers.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
-import type { RouteCall, Route, SessionMethod } from "./route.ts";
+import { once, type RouteCall, type Route, type SessionMethod } from "./route.ts";
 import {
   NoBody,
   QueryWait,
   WireApproval,
   WireClone,
+  WireFollowUp,
   WireInput,
   WirePost,
   WireSuspension,
@@ -36,7 +37,7 @@ const onThread = (name: SessionMethod, { run, ...row }: Command): Route => ({
   ...row,
   handle: (call) =>
     call.parts.seats.use<unknown>(call.params["threadId"]!, call.who, (session) => {
-      const answer = run(session, call).then((value) => atSeq(session, value));
+      const answer = run(once(session, call), call).then((value) => atSeq(session, value));
       return row.waits ? new LongWork(answer) : answer;
     }),
 });
@@ -81,10 +82,10 @@ export const commandRoutes: readonly Route[] = [
   }),
   onThread("followUp", {
     may: "talk",
-    summary: "Queues a message that begins a turn of its own.",
-    body: WireInput,
+    summary: "Queues a message that begins a turn of its own, now or at a time in ms.",
+    body: WireFollowUp,
     takesFiles: true,
-    run: (session, { body }) => session.followUp(inputOf(body as WireInput)),
+    run: (session, { body }) => session.followUp(inputOf(body as WireFollowUp)),
   }),
   plain("editInput", "talk", "Changes a queued message."),
   plain("removeInput", "talk", "Removes a queued message."),
@@ -150,9 +151,12 @@ export const commandRoutes: readonly Route[] = [
     summary: "Creates a thread that begins as this one was at `atSeq`.",
     body: WireClone,
     // Cloning moves a session to the clone, and the seats of callers must stay where they are.
-    handle: ({ params, body, who, parts }) =>
-      parts.seats.visit(who, (session) =>
-        session.cloneThread({ sourceThreadId: params["threadId"]!, ...(body as z.infer<typeof WireClone>) }),
+    handle: (call) =>
+      call.parts.seats.visit(call.who, (session) =>
+        once(session, call).cloneThread({
+          sourceThreadId: call.params["threadId"]!,
+          ...(call.body as z.infer<typeof WireClone>),
+        }),
       ),
   },
 ];

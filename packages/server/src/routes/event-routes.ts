@@ -23,9 +23,15 @@ export const eventRoutes: readonly Route[] = [
     path: "/v1/events",
     may: "read",
     summary: "The changes of the list of threads, as a stream. Ask for the list after it is open.",
-    handle: listed,
+    handle: (call) => {
+      if (asksForJson(call.request)) throw onlyStreams();
+      return listed(call);
+    },
   },
 ];
+
+const onlyStreams = (): HttpError =>
+  new HttpError(406, "NOT_ACCEPTABLE", "This is a stream: accept text/event-stream, or ask GET /v1/threads again.");
 
 const asksForJson = (request: Request): boolean => /^application\/json\b/i.test(request.headers.get("accept") ?? "");
 

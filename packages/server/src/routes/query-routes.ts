@@ -112,8 +112,8 @@ export const queryRoutes: readonly Route[] = [
   onThread("settled", {
     summary: "Answers when nothing more happens without a person. 202: not after `wait` seconds.",
     query: z.strictObject({ wait: QueryWait }),
-    waits: true,
-    run: (session) => session.settled(),
+    run: (session, { request, query }) =>
+      onlyWaited((signal) => session.settled({ signal }), { request, seconds: query["wait"] as number | undefined }),
   }),
 ];
 

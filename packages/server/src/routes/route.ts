@@ -43,6 +43,8 @@ export interface RouteCall {
   query: Readonly<Record<string, unknown>>;
   body: unknown;
   who: Who;
+  /** Made of the caller's `Idempotency-Key`: the same for each repetition of the request, in every server. */
+  commandId: string | undefined;
   parts: ServerParts;
   record: RequestRecord;
 }
@@ -77,3 +79,7 @@ export interface Route {
 
 /** The path with its parameters as the OpenAPI document writes them: `/v1/threads/{threadId}`. */
 export const routePattern = ({ path }: Pick<Route, "path">): string => path.replaceAll(/:(\w+)/g, "{$1}");
+
+/** The session, for a command that its caller may send again, to any server of the same store. */
+export const once = (session: Session, { commandId }: Pick<RouteCall, "commandId">): Session =>
+  commandId === undefined ? session : session.once({ commandId });

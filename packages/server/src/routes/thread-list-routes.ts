@@ -1,6 +1,6 @@
 import { optionsSchema } from "@cinch/core/options";
 import * as z from "zod/mini";
-import type { Route } from "./route.ts";
+import { once, type Route } from "./route.ts";
 import { queryLimit, PathId } from "./wire-schemas.ts";
 
 const ListQuery = z.strictObject({
@@ -29,10 +29,11 @@ export const threadListRoutes: readonly Route[] = [
       "Creates a thread. Sent twice with the same id, it is one thread. With `like`, it begins with the settings of that thread.",
     query: z.strictObject({ like: z.optional(PathId) }),
     body: optionsSchema("createThread"),
-    handle: async ({ query, body, who, parts }) => {
+    handle: async (call) => {
+      const { query, body, who, parts } = call;
       const record = await parts.seats.visit(who, async (session) => {
         if (query["like"] !== undefined) await session.switchThread({ threadId: query["like"] as string });
-        return session.createThread(body as { title?: string });
+        return once(session, call).createThread(body as { title?: string });
       });
       return Response.json(record, { status: 201 });
     },

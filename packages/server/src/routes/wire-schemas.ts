@@ -33,7 +33,11 @@ const WireFiles = z.pipe(
 const input = { content: z.string(), id: z.optional(PathId), files: z.optional(WireFiles) };
 export const WireInput = z.strictObject(input);
 export type WireInput = z.infer<typeof WireInput>;
-export const WirePost = z.strictObject({ ...input, delivery: optionsSchema("post").shape.delivery });
+const { at } = optionsSchema("followUp").shape;
+export const WireFollowUp = z.strictObject({ ...input, at });
+export type WireFollowUp = z.infer<typeof WireFollowUp>;
+/** That only a follow-up may have a time is checked by the method. */
+export const WirePost = z.strictObject({ ...input, at, delivery: optionsSchema("post").shape.delivery });
 
 /** Who answers is the caller: it is not a field. */
 export const WireApproval = z.omit(optionsSchema("respondToToolApproval"), { by: true });

@@ -35,6 +35,17 @@ test("metrics are in the text format of Prometheus, for callers that may manage"
   assert.equal(metrics.value("cinch_refused_total", { reason: "role" }), 1);
   assert.equal(metrics.value("cinch_threads_open"), 1);
   assert.ok(metrics.value("process_resident_memory_bytes")! > 1e6);
+  assert.deepEqual(
+    ["cinch_threads_awake", "cinch_threads_driven", "cinch_takeovers_total", "cinch_wakes_failed_total"].map((name) =>
+      metrics.value(name),
+    ),
+    [0, 0, 0, 0],
+  );
+  assert.equal(metrics.value("cinch_oldest_awake_seconds"), 0);
+  assert.deepEqual(
+    [metrics.value("cinch_append_seconds_count"), metrics.value("cinch_append_seconds", { quantile: "0.99" })],
+    [0, 0],
+  );
 });
 
 test("metrics count streams, watchers, feeds, bytes and resyncs while they happen", async () => {

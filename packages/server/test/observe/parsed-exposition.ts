@@ -7,8 +7,13 @@ const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\["\\\\n])*"';
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(${LABEL}(?:,${LABEL})*)\\})? (-?[0-9.e+-]+|\\+Inf|NaN)$`);
 const HELP = new RegExp(`^# HELP (${NAME}) ((?:[^\\\\]|\\\\[\\\\n])*)$`);
-const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|histogram)$`);
-const SUFFIXES = { counter: [""], gauge: [""], histogram: ["_bucket", "_sum", "_count"] };
+const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|histogram|summary)$`);
+const SUFFIXES = {
+  counter: [""],
+  gauge: [""],
+  histogram: ["_bucket", "_sum", "_count"],
+  summary: ["", "_sum", "_count"],
+};
 
 /** Throws for a text that is not exactly in the format. */
 export function parsedExposition(text: string): Exposition {

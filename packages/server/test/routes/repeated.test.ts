@@ -38,6 +38,34 @@ test("a command that failed can be sent again with the same key", async () => {
   assert.equal((await keyed.post("/v1/threads/later/renameThread", { title: "x" })).status, 204);
 });
 
+test("a command that is sent again to another server of the store happens once, also after a restart", async () => {
+  const data = new MemoryData();
+  const all = bearerTokens(() => people.map((one) => ({ ...one, may: ROLES })));
+  const started = () =>
+    serving({ model: script(say("hi")), authenticate: all, harness: { storage: new MemoryStore(data) } });
+  const keyed = ({ at }: Awaited<ReturnType<typeof started>>) =>
+    at.as("ann-token").with({ "idempotency-key": "key-1" });
+  const first = await started();
+  await using second = await started();
+  const { id } = await keyed(first).thread({ title: "a" });
+  const titles = (title: string) => first.at.as("bob-token").post(`/v1/threads/${id}/renameThread`, { title });
+  const rename = (at: typeof first) => keyed(at).post(`/v1/threads/${id}/renameThread`, { title: "mine" });
+  const posted = (at: typeof first) => keyed(at).post(`/v1/threads/${id}/post`, { content: "hi", delivery: "send" });
+  assert.equal((await rename(first)).status, 204);
+  const input = await posted(first);
+  await titles("theirs");
+  await first[Symbol.asyncDispose]();
+  assert.equal((await keyed(second).thread({ title: "a" })).id, id);
+  assert.equal((await rename(second)).status, 204);
+  assert.deepEqual((await posted(second)).text, input.text);
+  const [thread, ...others] = await second.at.as("ann-token").json<ThreadRecord[]>("/v1/threads");
+  assert.deepEqual([thread!.title, others], ["theirs", []]);
+  const bobs = second.at.as("bob-token").with({ "idempotency-key": "key-1" });
+  assert.equal((await bobs.post(`/v1/threads/${id}/renameThread`, { title: "mine" })).status, 204);
+  const [renamed] = await second.at.as("ann-token").json<ThreadRecord[]>("/v1/threads");
+  assert.equal(renamed!.title, "mine", "another person has keys of their own");
+});
+
 for (const mayAnswer of [undefined, () => true])
   test(`an answer may be sent again by the same person, and by no other${mayAnswer ? ", also if mayAnswer decides" : ""}`, async () => {
     const { write, ask, runs } = personTools();

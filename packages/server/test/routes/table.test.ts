@@ -18,6 +18,7 @@ const LOCAL: Partial<Record<SessionMethod, string>> = {
   getPermissionRules: "the snapshot",
   getState: "the snapshot",
   selectOrCreateThread: "listThreads and createThread",
+  once: "the header Idempotency-Key",
   push: "of the harness",
   abandon: "of the harness",
   close: "a client closes its streams",

@@ -4,7 +4,12 @@ import { type StoreCheck, clone, code, created, ids, input, kinds, make, texts }
 export function appending(check: StoreCheck): void {
   check("appended events are read back with their seq and thread", async (store) => {
     const events = [created({ metadata: { repo: "x" } }), input("hello")];
-    assert.deepEqual(await store.append("t", events, { afterSeq: 0 }), { kind: "appended", seq: 2, epoch: 0 });
+    assert.deepEqual(await store.append("t", events, { afterSeq: 0 }), {
+      kind: "appended",
+      seq: 2,
+      epoch: 0,
+      driven: false,
+    });
     const read = await store.read("t");
     assert.deepEqual(
       read,

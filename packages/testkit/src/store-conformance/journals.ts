@@ -72,7 +72,12 @@ export function inputIds(check: StoreCheck): void {
 export function clonesAndRewinds(check: StoreCheck): void {
   check("a clone reads inherited events under its own id, and is independent of its parent", async (store) => {
     await make(store, "p", input("one"), input("two"), input("three"));
-    assert.deepEqual(await clone(store, "c", { parent: "p", seq: 3 }), { kind: "appended", seq: 4, epoch: 0 });
+    assert.deepEqual(await clone(store, "c", { parent: "p", seq: 3 }), {
+      kind: "appended",
+      seq: 4,
+      epoch: 0,
+      driven: false,
+    });
     await store.append("p", [input("parent's")], { afterSeq: 4 });
     await store.append("c", [input("clone's")], { afterSeq: 4 });
     assert.deepEqual(await texts(store, "p"), ["one", "two", "three", "parent's"]);

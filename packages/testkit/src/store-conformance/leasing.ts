@@ -6,7 +6,12 @@ export function leasing(check: StoreCheck): void {
     await make(store, "t");
     const refused = { kind: "refused", lease: { epoch: 1, status: "free" } };
     assert.deepEqual(await store.append("t", [agentEnd()], { afterSeq: 1 }), refused);
-    assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 1 });
+    assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), {
+      kind: "appended",
+      seq: 2,
+      epoch: 1,
+      driven: false,
+    });
   });
 
   check("appends take and release a lease, and other stores see it", async (store, another) => {
@@ -14,7 +19,7 @@ export function leasing(check: StoreCheck): void {
     await store.append("t", [created()], { afterSeq: 0 });
     assert.deepEqual(await store.lease("t"), { epoch: 0, status: "free" });
     const taken = await store.append("t", [event("agent_start")], { afterSeq: 1, take: 0 });
-    assert.deepEqual(taken, { kind: "appended", seq: 2, epoch: 1 });
+    assert.deepEqual(taken, { kind: "appended", seq: 2, epoch: 1, driven: true });
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "mine" });
     assert.deepEqual(await other.lease("t"), { epoch: 1, status: "held" });
     assert.deepEqual(
@@ -22,7 +27,7 @@ export function leasing(check: StoreCheck): void {
       [true, false, false],
     );
     const ended = await store.append("t", [agentEnd()], { afterSeq: 2, epoch: 1, release: true });
-    assert.deepEqual(ended, { kind: "appended", seq: 3, epoch: 1 });
+    assert.deepEqual(ended, { kind: "appended", seq: 3, epoch: 1, driven: false });
     assert.deepEqual(await other.lease("t"), { epoch: 1, status: "free" });
     assert.equal(await store.holds("t", 1), false);
   });

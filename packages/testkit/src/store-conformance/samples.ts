@@ -4,10 +4,15 @@ import type { AppendResult } from "@cinch/core/store";
 import type { DurableType, Store, ThreadQuery } from "@cinch/core";
 import type { StampedEvent } from "@cinch/core/journal";
 
-/** Registers the test of one promise of the port. `another` opens a second store on the same data. */
+/** A store object whose process can be killed. */
+export interface MortalStore extends Pick<Store, "append"> {
+  kill(): Promise<void>;
+}
+
+/** Registers the test of one promise of the port. `another` and `mortal` open further stores on the same data. */
 export type StoreCheck = (
   sentence: string,
-  body: (store: Store, another: () => Promise<Store>) => Promise<void>,
+  body: (store: Store, another: () => Promise<Store>, mortal: () => Promise<MortalStore>) => Promise<void>,
 ) => void;
 
 let clock = 1_700_000_000_000;
@@ -71,8 +76,12 @@ export const ids = async (store: Store, query?: ThreadQuery) => (await store.thr
 export const kinds = (results: AppendResult[]) => results.map(({ kind }) => kind).toSorted();
 export const code = (expected: string) => ({ name: "CinchError", code: expected });
 
-export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await pause(5)) if (await condition()) return;
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  { ms = 60_000 } = {},
+): Promise<void> {
+  for (const end = Date.now() + ms; Date.now() < end; await pause(5)) if (await condition()) return;
   // Another test may have blocked this process for all that time.
   if (await condition()) return;
   assert.fail(`${what} never happened`);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { DurableEvent } from "@cinch/core";
 import { type StoreCheck, agentEnd, created, event, eventually, input, make, piece, says } from "./samples.ts";
 
 export function drafting(check: StoreCheck): void {
@@ -86,5 +87,38 @@ export function following(check: StoreCheck): void {
     store.follow("t", () => count++);
     await make(other, "t");
     await eventually(() => count > 0, "a notification");
+  });
+
+  check("followers are called back when the lease is released, and when its holder closes", async (store, another) => {
+    const other = await another();
+    for (const id of ["released", "closed"]) await other.append(id, [created()], { afterSeq: 0, take: 0 });
+    const free = new Set<string>();
+    for (const id of ["released", "closed"])
+      store.follow(id, async () => (await store.lease(id)).status === "free" && free.add(id));
+    await other.release("released", 1);
+    await eventually(() => free.has("released"), "the call after the release");
+    await other.close();
+    await eventually(() => free.has("closed"), "the call after the close");
+  });
+
+  check("events that come with a call are those that the journal has up to its seq", async (store, another) => {
+    const other = await another();
+    await other.append("t", [created()], { afterSeq: 0, take: 0 });
+    const calls: { seq?: number | undefined; events: readonly DurableEvent[] }[] = [];
+    store.follow("t", (seq, events) => events && calls.push({ seq, events }));
+    let reached = 0;
+    store.follow("t", async (seq) => {
+      const last = seq ?? (await store.read("t")).at(-1)!.seq;
+      reached = Math.max(reached, last);
+    });
+    for (let at = 1; at <= 20; at += 2) {
+      await other.append("t", [input(`a ${at}`), says(`b ${at}`)], { afterSeq: at, epoch: 1 });
+      await eventually(() => reached >= at + 2, "the call");
+    }
+    const journal = await store.read("t");
+    for (const { seq, events } of calls) {
+      const first = events[0]?.seq ?? 0;
+      assert.deepEqual(events, journal.slice(first - 1, seq));
+    }
   });
 }

@@ -18,6 +18,9 @@ import {
 // Not an import: in an older Node it would fail before `@cinch/sqlite` can say which Node is needed.
 const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
 
+/** Another process may be at work in the file: the one that outlived the crash recovers it, or writes. */
+const LOCKED_MS = 10_000;
+
 const validators = [validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses];
 
 /** The state at one moment: all events in the file, and all runs of tools so far. */
@@ -55,7 +58,7 @@ const starts = (event: DurableEvent, toolCallId: string) =>
   event.type === "tool_start" && event.toolCallId === toolCallId;
 
 function readRows(path: string): JournalRow[] {
-  const db = new DatabaseSync(path, { readOnly: true });
+  const db = new DatabaseSync(path, { readOnly: true, timeout: LOCKED_MS });
   try {
     const hasEvents = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get();
     if (!hasEvents) return [];
@@ -135,7 +138,7 @@ function gaps({ rows }: Inspection): string[] {
 
 function integrity(path: string): string[] {
   if (!existsSync(path)) return [];
-  const db = new DatabaseSync(path);
+  const db = new DatabaseSync(path, { timeout: LOCKED_MS });
   try {
     const [answer] = db.prepare("PRAGMA integrity_check").all();
     const said = String(Object.values(answer ?? {})[0]);

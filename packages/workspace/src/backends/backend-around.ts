@@ -9,6 +9,10 @@ export abstract class BackendAround {
     this.backend = backend;
   }
 
+  get isLocal(): boolean {
+    return this.backend.isLocal ?? false;
+  }
+
   async resolve(path: string, reach: Reach): Promise<string> {
     return (await this.backend.resolve?.(path, reach)) ?? path;
   }

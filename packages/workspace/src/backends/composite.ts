@@ -95,6 +95,10 @@ class CompositeBackend implements Backend {
     this.#routes = routes;
   }
 
+  get isLocal(): boolean {
+    return this.#routes.some(({ backend }) => backend.isLocal);
+  }
+
   readonly list: Backend["list"] = async (path, reach) => {
     const route = this.#at(path);
     const names = this.#routeNames(path);

@@ -49,6 +49,7 @@ const CHUNK_BYTES = 256 * 1024;
 const SMALL_CHUNK_BYTES = 4 * 1024;
 
 export class DirectoryBackend implements Backend {
+  readonly isLocal = true;
   readonly #disk: Disk;
 
   constructor(disk: Disk) {

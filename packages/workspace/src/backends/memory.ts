@@ -38,6 +38,7 @@ export function memoryBackend(files: Record<string, string | Uint8Array> = {}): 
 const CHUNK_BYTES = 64 * 1024;
 
 class MemoryBackend implements Backend {
+  readonly isLocal = true;
   readonly #root: MemoryDirectory = directory();
   /** Makes versions unique among all backends and processes. */
   readonly #id = randomUUID();

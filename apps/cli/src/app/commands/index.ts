@@ -12,6 +12,7 @@ import { diffCommand } from "./diff.ts";
 import { exportCommand } from "./export.ts";
 import { helpCommand } from "./help.ts";
 import { initCommand } from "./init.ts";
+import { laterCommand } from "./later.ts";
 import { memoryCommand } from "./memory.ts";
 import { modeCommand } from "./mode.ts";
 import { modelCommand } from "./model.ts";
@@ -34,6 +35,7 @@ const listed: readonly AppCommand[] = [
   cloneCommand,
   rewindCommand,
   diffCommand,
+  laterCommand,
   modeCommand,
   modelCommand,
   permissionsCommand,

@@ -83,7 +83,7 @@ test("/help has every command and every key, and /quit leaves", async () => {
 
 test("the commands are those of the design", () => {
   const design =
-    "new threads resume rename clone rewind diff mode model permissions yolo tasks agents background skills memory context cost budget compact copy init export help quit";
+    "new threads resume rename clone rewind diff later mode model permissions yolo tasks agents background skills memory context cost budget compact copy init export help quit";
   assert.deepEqual(
     appCommands.map(({ name }) => name),
     design.split(" "),

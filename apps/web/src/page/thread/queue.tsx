@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { dueTime } from "../ui/format.ts";
 import { useCommand, useField, usePage, useSeat } from "../page-context.ts";
 
 /** What was sent and waits. It can be edited and removed until the agent takes it. */
@@ -18,9 +19,9 @@ export function Queue(): VNode | null {
   return (
     <section class="queue" aria-label="Queue">
       <ol>
-        {waiting.map(({ inputId, content, delivery, by }) => (
+        {waiting.map(({ inputId, content, delivery, by, dueAt }) => (
           <li key={inputId}>
-            <span class="kind">{delivery === "steer" ? "steers" : "queued"}</span>
+            <span class="kind">{dueAt === null ? kindOf(delivery) : `at ${dueTime(dueAt, Date.now())}`}</span>
             {edited?.inputId === inputId ? (
               <textarea
                 aria-label="Edit the queued message"
@@ -58,3 +59,5 @@ export function Queue(): VNode | null {
     </section>
   );
 }
+
+const kindOf = (delivery: string): string => (delivery === "steer" ? "steers" : "queued");

@@ -30,6 +30,14 @@ export function when(at: number, now: number): string {
   return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
 
+/** When something is to happen. */
+export function dueTime(at: number, now: number): string {
+  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
+  const date = new Date(at);
+  if (date.toDateString() === new Date(now).toDateString()) return date.toLocaleTimeString(undefined, time);
+  return date.toLocaleString(undefined, { weekday: "short", day: "numeric", month: "short", ...time });
+}
+
 /** Shows characters that a reader can't see or that change the direction of a text, as their code points. */
 export const withVisibleSigns = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) =>

@@ -1,6 +1,7 @@
 import type { EndReason, EventType, HarnessEvent } from "@cinch/core";
-import { addUsage } from "@cinch/core/journal";
-import { isAtRest, reducePhase } from "../turn-phase.ts";
+import { besideTurns } from "@cinch/core/journal";
+import { isAtRest, isOfNewerRelease, reducePhase } from "../turn-phase.ts";
+import { withUsed } from "../turn-usage.ts";
 import type { AguiEvent, AguiOutcome } from "./agui-event.ts";
 import {
   approvalInterrupt,
@@ -81,11 +82,7 @@ const TABLE: { [T in EventType]: Line<T> } = {
   model_changed: (state, { modelId }) => withShared(state, { modelId }),
   thread_renamed: (state, { title }) => withShared(state, { title }),
   state_changed: (state, { updates }) => withShared(state, { values: { ...state.shared.values, ...updates } }),
-  usage_update: (state, event) => {
-    const { usage, cost } = state.shared;
-    const sum = usage ? addUsage(usage, event.usage) : event.usage;
-    return withShared(state, { usage: sum, cost: event.cost === null ? cost : (cost ?? 0) + event.cost });
-  },
+  usage_update: (state, event) => withShared(state, withUsed(state.shared, event)),
 
   subagent_start: (state, event) => ofDelegated(state, event),
   subagent_end: ofReported,
@@ -98,47 +95,14 @@ const TABLE: { [T in EventType]: Line<T> } = {
   thread_deleted: (state) => [state, endOfRun(state, "aborted")],
 
   // A run is about one turn: what happens to the thread beside it is not in it.
-  thread_created: nothing,
-  thread_cloned: nothing,
-  thread_changed: nothing,
-  input_accepted: nothing,
-  input_edited: nothing,
-  input_removed: nothing,
+  ...besideTurns(nothing),
   input_taken: nothing,
-  abort_requested: nothing,
-  follow_up_queued: nothing,
-  steer_queued: nothing,
-  prompt_head: nothing,
-  permission_changed: nothing,
-  grant_added: nothing,
-  background_started: nothing,
-  background_settled: nothing,
-  file_changed: nothing,
-  checkpoint_created: nothing,
-  workspace_status_changed: nothing,
-  workspace_ready: nothing,
-  workspace_error: nothing,
-  display_state_changed: nothing,
-  compaction_requested: nothing,
-  context_offloaded: nothing,
-  context_summarised: nothing,
-  skill_loaded: nothing,
-  om_observation_start: nothing,
-  om_observation_end: nothing,
-  om_observation_failed: nothing,
-  om_reflection_start: nothing,
-  om_reflection_end: nothing,
-  om_reflection_failed: nothing,
-  om_activation: nothing,
-  om_status: nothing,
-  om_buffering_start: nothing,
-  om_buffering_end: nothing,
 };
 
 /** Folds the events of one turn to those of one run. Pure. Events of other turns, and unknown ones, are skipped. */
 export function foldRun(state: RunState, event: HarnessEvent): RunStep {
   if (event.type === "message_update") return event.turnId === state.turnId ? ofDelta(state, event) : [state, []];
-  if (!Object.hasOwn(TABLE, event.type) || state.phase.isEnded) return [state, []];
+  if (!Object.hasOwn(TABLE, event.type) || isOfNewerRelease(event) || state.phase.isEnded) return [state, []];
   if ("turnId" in event && event.turnId !== undefined && event.turnId !== state.turnId) return [state, []];
   const phase = reducePhase(state.phase, event);
   const shared = "v" in event ? { ...state.shared, seq: event.seq } : state.shared;

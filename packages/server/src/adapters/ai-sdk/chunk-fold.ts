@@ -1,6 +1,7 @@
 import type { EndReason, EventType, HarnessEvent } from "@cinch/core";
-import { addUsage } from "@cinch/core/journal";
-import { isAtRest, reducePhase } from "../turn-phase.ts";
+import { besideTurns } from "@cinch/core/journal";
+import { isAtRest, isOfNewerRelease, reducePhase } from "../turn-phase.ts";
+import { withUsed } from "../turn-usage.ts";
 import {
   descriptorOf,
   ofApproval,
@@ -75,11 +76,7 @@ const TABLE: { [T in EventType]: Line<T> } = {
   task_updated: (state, { tasks }) => [state, [{ type: "data-tasks", id: "tasks", data: tasks }]],
   mode_changed: (state, { modeId, modelId = state.status.modelId }) => withStatus(state, { modeId, modelId }),
   model_changed: (state, { modelId }) => withStatus(state, { modelId }),
-  usage_update: (state, event) => {
-    const { usage, cost } = state.status;
-    const sum = usage ? addUsage(usage, event.usage) : event.usage;
-    return withStatus(state, { usage: sum, cost: event.cost === null ? cost : (cost ?? 0) + event.cost });
-  },
+  usage_update: (state, event) => withStatus(state, withUsed(state.status, event)),
 
   subagent_start: ofSubagentStart,
   subagent_end: ofSubagentEnd,
@@ -92,49 +89,16 @@ const TABLE: { [T in EventType]: Line<T> } = {
   thread_deleted: (state) => [state, [...lastStep(state), ...ending(state, "aborted")]],
 
   // A message is about one turn: what happens to the thread beside it is not in it.
-  thread_created: nothing,
+  ...besideTurns(nothing),
   thread_renamed: nothing,
-  thread_cloned: nothing,
-  thread_changed: nothing,
-  input_accepted: nothing,
-  input_edited: nothing,
-  input_removed: nothing,
   input_taken: nothing,
-  abort_requested: nothing,
-  follow_up_queued: nothing,
-  steer_queued: nothing,
-  prompt_head: nothing,
   state_changed: nothing,
-  permission_changed: nothing,
-  grant_added: nothing,
-  background_started: nothing,
-  background_settled: nothing,
-  file_changed: nothing,
-  checkpoint_created: nothing,
-  workspace_status_changed: nothing,
-  workspace_ready: nothing,
-  workspace_error: nothing,
-  display_state_changed: nothing,
-  compaction_requested: nothing,
-  context_offloaded: nothing,
-  context_summarised: nothing,
-  skill_loaded: nothing,
-  om_observation_start: nothing,
-  om_observation_end: nothing,
-  om_observation_failed: nothing,
-  om_reflection_start: nothing,
-  om_reflection_end: nothing,
-  om_reflection_failed: nothing,
-  om_activation: nothing,
-  om_status: nothing,
-  om_buffering_start: nothing,
-  om_buffering_end: nothing,
 };
 
 /** Folds the events of one turn to the chunks of one UI message. Pure. Events of other turns, and unknown ones, are skipped. */
 export function foldChunks(state: ChunkState, event: HarnessEvent): ChunkStep {
   if (event.type === "message_update") return event.turnId === state.turnId ? ofUpdate(state, event) : [state, []];
-  if (!Object.hasOwn(TABLE, event.type) || state.phase.isEnded) return [state, []];
+  if (!Object.hasOwn(TABLE, event.type) || isOfNewerRelease(event) || state.phase.isEnded) return [state, []];
   if (isOfOtherTurn(state, event)) return [state, []];
   const phase = reducePhase(state.phase, event);
   const seq = "v" in event ? event.seq : state.seq;

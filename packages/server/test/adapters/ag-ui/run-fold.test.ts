@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { verifyEvents } from "@ag-ui/client";
 import { EventSchema } from "@ag-ui/core/schemas";
 import type { DurableEvent, EventType, HarnessEvent } from "@cinch/core";
-import { eventMap } from "@cinch/core/journal";
+import { besideTurns, eventMap } from "@cinch/core/journal";
 import * as fc from "fast-check";
 import { from, lastValueFrom, toArray } from "rxjs";
 import { journals } from "../../../../testkit/src/journal.ts";
@@ -103,6 +103,7 @@ const EXPECTED: Record<EventType, object[]> = {
       parentToolCallId: "c1",
     },
   ],
+  ...besideTurns([]),
   subagent_end: [],
   subagent_text_delta: [],
   subagent_tool_start: [],
@@ -110,41 +111,7 @@ const EXPECTED: Record<EventType, object[]> = {
   subagent_event: [],
   thread_rewound: ended(6, cancelled),
   thread_deleted: ended(5, cancelled),
-  thread_created: [],
-  thread_cloned: [],
-  thread_changed: [],
-  input_accepted: [],
-  input_edited: [],
-  input_removed: [],
   input_taken: [],
-  abort_requested: [],
-  follow_up_queued: [],
-  steer_queued: [],
-  prompt_head: [],
-  permission_changed: [],
-  grant_added: [],
-  background_started: [],
-  background_settled: [],
-  file_changed: [],
-  checkpoint_created: [],
-  workspace_status_changed: [],
-  workspace_ready: [],
-  workspace_error: [],
-  display_state_changed: [],
-  compaction_requested: [],
-  context_offloaded: [],
-  context_summarised: [],
-  skill_loaded: [],
-  om_observation_start: [],
-  om_observation_end: [],
-  om_observation_failed: [],
-  om_reflection_start: [],
-  om_reflection_end: [],
-  om_reflection_failed: [],
-  om_activation: [],
-  om_status: [],
-  om_buffering_start: [],
-  om_buffering_end: [],
 };
 
 const beginning = (): RunState =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventType } from "@cinch/core";
-import { eventMap } from "@cinch/core/journal";
+import { besideTurns, eventMap } from "@cinch/core/journal";
 import { foldChunks, waitingEnd } from "../../../src/adapters/ai-sdk/chunk-fold.ts";
 import { newChunkState, type ChunkState } from "../../../src/adapters/ai-sdk/chunk-state.ts";
 import type { SdkVersion, UiChunk } from "../../../src/adapters/ai-sdk/ui-chunk.ts";
@@ -94,6 +94,7 @@ const EXPECTED: Record<EventType, object[]> = {
       },
     },
   ],
+  ...besideTurns([]),
   subagent_end: [],
   subagent_text_delta: [{ type: "data-subagent-text", data: { threadId: "child", delta: "Let me" }, transient: true }],
   subagent_tool_start: [],
@@ -110,43 +111,9 @@ const EXPECTED: Record<EventType, object[]> = {
   ],
   thread_rewound: [...emptyStep, aborted(6), { type: "abort" }],
   thread_deleted: [...emptyStep, aborted(5), { type: "abort" }],
-  thread_created: [],
   thread_renamed: [],
-  thread_cloned: [],
-  thread_changed: [],
-  input_accepted: [],
-  input_edited: [],
-  input_removed: [],
   input_taken: [],
-  abort_requested: [],
-  follow_up_queued: [],
-  steer_queued: [],
-  prompt_head: [],
   state_changed: [],
-  permission_changed: [],
-  grant_added: [],
-  background_started: [],
-  background_settled: [],
-  file_changed: [],
-  checkpoint_created: [],
-  workspace_status_changed: [],
-  workspace_ready: [],
-  workspace_error: [],
-  display_state_changed: [],
-  compaction_requested: [],
-  context_offloaded: [],
-  context_summarised: [],
-  skill_loaded: [],
-  om_observation_start: [],
-  om_observation_end: [],
-  om_observation_failed: [],
-  om_reflection_start: [],
-  om_reflection_end: [],
-  om_reflection_failed: [],
-  om_activation: [],
-  om_status: [],
-  om_buffering_start: [],
-  om_buffering_end: [],
 };
 
 const begin = (version: SdkVersion): ChunkState =>

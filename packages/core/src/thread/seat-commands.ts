@@ -1,0 +1,46 @@
+import type { Seat } from "./seat.ts";
+import { SignedThread, type Again, type Action } from "./signed-thread.ts";
+import type { Thread } from "./thread.ts";
+
+interface Giver {
+  by: string | undefined;
+  /** Recognises a repetition of the command. */
+  commandId: string | undefined;
+  /** Enters a thread, if the seat is at none. */
+  select(): Promise<{ id: string }>;
+}
+
+/** The commands of one person at a seat. Each is for the thread that was current at the call, and runs after those before it. */
+export class SeatCommands {
+  readonly #seat: Seat;
+  readonly #giver: Giver;
+
+  constructor(seat: Seat, giver: Giver) {
+    this.#seat = seat;
+    this.#giver = giver;
+  }
+
+  /** A command that happens once, if it has an id. `again`: what a repetition is answered with; default: nothing. */
+  give<T>(work: Action<T>, { threadId, again }: { threadId?: string | undefined; again?: Again<T> } = {}): Promise<T> {
+    const { by, commandId } = this.#giver;
+    return this.run(
+      ({ thread }) => new SignedThread(thread, { by, commandId }).once(work, again ?? (async () => undefined as T)),
+      threadId,
+    );
+  }
+
+  query<T>(work: (thread: Thread) => Promise<T>): Promise<T> {
+    return this.run(({ thread }) => work(thread));
+  }
+
+  run<T>(work: Action<T>, threadId = this.#seat.thread?.id): Promise<T> {
+    return this.#seat.queue.run(() => this.at(threadId, work));
+  }
+
+  /** The same, in the middle of a command. */
+  async at<T>(threadId: string | undefined, work: Action<T>): Promise<T> {
+    const { by, select } = this.#giver;
+    const id = threadId ?? this.#seat.thread?.id ?? (await select()).id;
+    return this.#seat.visit(id, (thread) => work(new SignedThread(thread, { by })));
+  }
+}

@@ -1,0 +1,19 @@
+import { systemClock, type Clock } from "@cinch/core";
+
+/** A wall clock that a test can set. Timers run on, as those of a machine do. */
+export class ShiftedClock implements Clock {
+  #shift = 0;
+
+  now(): number {
+    return systemClock.now() + this.#shift;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    return systemClock.after(ms, callback);
+  }
+
+  /** Sets the clock forward, or back. */
+  shift(ms: number): void {
+    this.#shift += ms;
+  }
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memoryStore, type Heartbeat } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { script } from "@cinch/testkit";
+import { harness } from "../support.ts";
+import { eventually } from "./team.ts";
+
+const beating = (beats: string[], name: string, more: Partial<Heartbeat> = {}): Heartbeat => ({
+  id: "tidy",
+  intervalMs: 10,
+  scope: "cluster",
+  handler: () => void beats.push(name),
+  ...more,
+});
+
+const counted = (beats: readonly string[], name: string) => beats.filter((one) => one === name).length;
+
+test("a heartbeat of the cluster beats in one process, and goes on in another one when that one dies or closes", async () => {
+  const data = new MemoryData();
+  const beats: string[] = [];
+  const make = async (name: string) => {
+    const store = memoryStore(data);
+    const h = await harness({ model: script(), storage: store, heartbeats: [beating(beats, name)] });
+    return { store, h };
+  };
+  const first = await make("first");
+  await eventually(() => beats.length >= 3);
+  const second = await make("second");
+  const third = await make("third");
+  await eventually(() => beats.length >= 10);
+  assert.deepEqual([...new Set(beats)], ["first"]);
+  first.store.die();
+  await eventually(() => new Set(beats).size === 2);
+  const [heir, other] = beats.includes("second") ? [second, "third"] : [third, "second"];
+  const died = counted(beats, "first");
+  await eventually(() => beats.length >= died + 5);
+  assert.deepEqual([counted(beats, "first"), counted(beats, other)], [died, 0]);
+  await heir.h.close();
+  await eventually(() => beats.includes(other));
+  await Promise.all([first, second, third].map(({ h }) => h.close().catch(() => undefined)));
+  assert.deepEqual((await (await harness({ model: script(), storage: memoryStore(data) })).listThreads()).length, 0);
+});
+
+test("a heartbeat of the cluster that is removed, or replaced, beats on in another process", async () => {
+  const data = new MemoryData();
+  const beats: string[] = [];
+  const make = (name: string) =>
+    harness({ model: script(), storage: memoryStore(data), heartbeats: [beating(beats, name, { immediate: true })] });
+  await using a = await make("a");
+  await eventually(() => beats.includes("a"));
+  await using b = await make("b");
+  await a.removeHeartbeat({ id: "tidy" });
+  await eventually(() => beats.includes("b"));
+  const before = counted(beats, "a");
+  await b.registerHeartbeat(beating(beats, "new b"));
+  await eventually(() => beats.includes("new b"));
+  assert.equal(counted(beats, "a"), before);
+});
+
+test("a process that was stopped beats no more when it has lost the lease", async () => {
+  const data = new MemoryData();
+  const beats: string[] = [];
+  const store = memoryStore(data);
+  await using h = await harness({ model: script(), storage: store, heartbeats: [beating(beats, "stopped")] });
+  await eventually(() => beats.length >= 3);
+  const threadId = [...data.leases.keys()].find((id) => id.startsWith("heartbeat:"))!;
+  const lease = data.leases.get(threadId)!;
+  data.leases.set(threadId, { epoch: lease.epoch + 1, holder: memoryStore(data) });
+  const before = beats.length;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.ok(beats.length <= before + 1);
+  assert.equal(h.getDisplayState().status, "idle");
+});

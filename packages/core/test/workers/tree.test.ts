@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, textOf, type Harness, type HarnessConfig } from "@cinch/core";
+import { call, hang, say, script } from "@cinch/testkit";
+import { DyingStore } from "../dying-store.ts";
+import { next, noting, permissions } from "../support.ts";
+import { Engine } from "./engine.ts";
+import { eventually, Team } from "./team.ts";
+
+/** An agent that delegates to one that uses a tool. */
+function delegating(runs: unknown[] = []): Pick<HarnessConfig, "agent" | "permissions"> {
+  const { note } = noting(runs);
+  const model = script(call("note", { what: "x" }), say("Found x."));
+  const search = new Agent({ name: "search", model, tools: { note } });
+  const asks = script(call("task", { agent: "search", prompt: "Search" }), say("All done."));
+  return { agent: new Agent({ name: "dev", model: asks, subagents: [search] }), permissions };
+}
+
+/** The model of the agent is in the configuration. */
+const model = script();
+
+const answerOf = (h: Harness): string => textOf(h.getDisplayState().messages.at(-1)?.content ?? []);
+
+test("a subagent of a thread at a front runs in workers, and its end wakes the thread that asked", async () => {
+  await using team = new Team();
+  const runs: unknown[] = [];
+  await team.worker({ model, ...delegating(runs) });
+  await team.worker({ model, ...delegating(runs) });
+  const front = await team.front({ model, ...delegating() });
+  assert.equal((await front.sendMessage({ content: "go" })).reason, "complete");
+  assert.deepEqual([answerOf(front), runs.length, front.load().turns], ["All done.", 1, 0]);
+  await eventually(async () => (await front.store.load()).awake === 0);
+});
+
+test("a tree goes on although every wake is lost", async () => {
+  const engine = new Engine();
+  engine.otherwise = "lost";
+  await using team = new Team(engine);
+  const runs: unknown[] = [];
+  await team.worker({ model, ...delegating(runs) });
+  const front = await team.front({ model, ...delegating() });
+  assert.equal((await front.sendMessage({ content: "go" })).reason, "complete");
+  assert.equal(runs.length, 1);
+});
+
+test("an abort at a front ends a subagent that a worker drives", async () => {
+  await using team = new Team();
+  const search = new Agent({ name: "search", model: script(hang("…")), tools: {} });
+  const asks = script(call("task", { agent: "search", prompt: "Search" }));
+  const agent = new Agent({ name: "dev", model: asks, subagents: [search] });
+  await team.worker({ model, agent });
+  const front = await team.front({ model, agent });
+  const started = next(front, "subagent_text_delta");
+  const turn = front.sendMessage({ content: "go" });
+  await started;
+  const asked = Date.now();
+  await front.abort();
+  assert.equal((await turn).reason, "aborted");
+  assert.ok(Date.now() - asked < 2_000);
+  await eventually(async () => (await front.store.load()).driven === 0);
+});
+
+test("background subagents of a worker that closes go on in another one", async () => {
+  await using team = new Team();
+  const { note, runs } = noting();
+  const background = () => {
+    const search = new Agent({
+      name: "search",
+      model: script(call("note", { what: "x" }), say("Found.")),
+      tools: { note },
+    });
+    const asks = script(
+      call("task", { agent: "search", prompt: "Search", background: true }),
+      say("Later."),
+      say("Heard."),
+    );
+    return {
+      agent: new Agent({ name: "dev", model: asks, subagents: [search], subagentBackground: true }),
+      permissions: [],
+    };
+  };
+  const leaving = await team.worker({ model, ...background() });
+  const front = await team.front({ model, ...background() });
+  assert.equal((await front.sendMessage({ content: "go" })).reason, "complete");
+  assert.equal((await front.settled()).status, "waiting");
+  await leaving.close();
+  await team.worker({ model, ...background() });
+  await front.respondToToolApproval({ decision: "approve" });
+  await eventually(() => answerOf(front) === "Heard.");
+  assert.equal(runs.length, 1);
+});
+
+test("a worker that dies at any call of the store leaves nothing undone in a tree", { timeout: 45_000 }, async () => {
+  const survived = async (nth: number, place: "before" | "after"): Promise<boolean> => {
+    await using team = new Team();
+    const runs: unknown[] = [];
+    const storage = new DyingStore(team.data);
+    await team.worker({ model, ...delegating(runs), storage });
+    const front = await team.front({ model, ...delegating() });
+    const { id } = await front.createThread();
+    storage.dieAt({ nth, place });
+    await front.followUp({ content: "go" });
+    // No session is at the thread, so that no process but workers has it open.
+    await front.createThread();
+    const isOver = async () => (await front.store.read(id)).some(({ type }) => type === "agent_end");
+    await eventually(async () => storage.isDead || (await isOver()));
+    if (storage.isDead) await team.worker({ model, ...delegating(runs) });
+    await eventually(isOver);
+    // A `once` tool that a crash interrupted is reported, and not run again.
+    assert.ok(runs.length <= 1, `${nth} ${place}: ${runs.length} runs`);
+    await eventually(async () => (await front.store.load()).awake === 0);
+    return !storage.isDead;
+  };
+  const BATCH = 12;
+  for (let first = 1; ; first += BATCH) {
+    const moments = Array.from({ length: BATCH }, (_, at) => first + at);
+    const all = moments.flatMap((nth) => [survived(nth, "before"), survived(nth, "after")]);
+    if ((await Promise.all(all)).every(Boolean)) return;
+  }
+});

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { memoryStore, type DriveOutcome, type Placement, type Store } from "@cinch/core";
+import { graphilePlacement, type GraphileOptions } from "@cinch/postgres";
+import { Place } from "../place.ts";
+import { Proxy } from "../proxy.ts";
+import { until } from "../until.ts";
+
+/** A worker in this process that counts its drives of each thread. */
+class CountingWorker {
+  readonly placement: Placement;
+  readonly drives = new Map<string, number>();
+
+  constructor(options?: GraphileOptions) {
+    this.placement = graphilePlacement(options);
+  }
+
+  async serve(store: Store, drive: (threadId: string) => DriveOutcome | Promise<DriveOutcome> = () => "done") {
+    await this.placement.open!({ store });
+    await this.placement.serve(async (threadId) => {
+      this.drives.set(threadId, (this.drives.get(threadId) ?? 0) + 1);
+      return drive(threadId);
+    });
+  }
+
+  async driven(threadId: string): Promise<void> {
+    await until(`the drive of ${threadId}`, () => this.drives.has(threadId));
+  }
+}
+
+/** The schema of the jobs goes with that of the store. */
+async function dropJobs(place: Place): Promise<void> {
+  await place.query(`DROP SCHEMA IF EXISTS "${place.schema}_wakes" CASCADE`);
+}
+
+/** Connections of the library have listened, or have fetched jobs of this schema. */
+const JOBS = `application_name = 'cinch' AND (query LIKE '%_private_jobs%' OR query LIKE 'LISTEN "jobs:insert"%')`;
+
+describe("graphilePlacement", { concurrency: 4 }, () => {
+  test("needs a database: that of the store, or its own", async () => {
+    const store = memoryStore();
+    await assert.rejects(graphilePlacement().open!({ store }), {
+      name: "CinchError",
+      code: "INVALID_CONFIG",
+      message: /is not a postgresStore. Use one, or give graphilePlacement\({ url }\)/,
+    });
+    assert.throws(() => graphilePlacement({ url: "nowhere" }), { code: "INVALID_CONFIG" });
+    assert.throws(() => graphilePlacement({ uri: "x" } as GraphileOptions), { code: "INVALID_CONFIG" });
+    await using place = await Place.make();
+    const worker = new CountingWorker({ url: place.url, schema: `${place.schema}_own` });
+    await worker.serve(store);
+    await worker.placement.wake("t");
+    await worker.driven("t");
+    await worker.placement.close!();
+    await assert.rejects(worker.placement.wake("t"), { code: "CLOSED" });
+    await place.query(`DROP SCHEMA "${place.schema}_own" CASCADE`);
+  });
+
+  test("many processes can create its tables at once, and each of them wakes", async () => {
+    await using place = await Place.make();
+    const stores = await Promise.all(Array.from({ length: 6 }, () => place.store()));
+    const placements = stores.map(() => graphilePlacement());
+    await Promise.all(placements.map((placement, at) => placement.open!({ store: stores[at]! })));
+    const worker = new CountingWorker();
+    await worker.serve(stores[0]!);
+    for (const [at, placement] of placements.entries()) await placement.wake(`t${at}`);
+    for (const at of placements.keys()) await worker.driven(`t${at}`);
+    await worker.placement.close!();
+    await dropJobs(place);
+  });
+
+  test("a worker that has lost its connections fetches jobs again", async () => {
+    await using place = await Place.make();
+    await using proxy = await Proxy.to(place.url);
+    const store = await place.store({ directUrl: proxy.url });
+    const worker = new CountingWorker();
+    await worker.serve(store);
+    const front = graphilePlacement();
+    await front.open!({ store });
+    for (const round of [1, 2, 3]) {
+      proxy.dropAll();
+      await front.wake(`dropped ${round}`);
+      await worker.driven(`dropped ${round}`);
+    }
+    proxy.down();
+    await front.wake("down");
+    assert.equal(worker.drives.has("down"), false);
+    proxy.up();
+    await worker.driven("down");
+    await worker.placement.close!();
+    await dropJobs(place);
+  });
+
+  test("a worker whose server has fallen silent fetches jobs again, and can leave meanwhile", async () => {
+    await using place = await Place.make();
+    await using proxy = await Proxy.to(place.url);
+    const store = await place.store();
+    const [stays, leaves] = [
+      new CountingWorker({ directUrl: proxy.url }),
+      new CountingWorker({ directUrl: proxy.url }),
+    ];
+    await stays.serve(store);
+    await leaves.serve(store);
+    proxy.freeze();
+    await leaves.placement.drain();
+    await leaves.placement.wake("t");
+    proxy.thaw();
+    await stays.driven("t");
+    assert.equal(leaves.drives.size, 0);
+    await Promise.all([stays.placement.close!(), leaves.placement.close!()]);
+    await dropJobs(place);
+  });
+
+  test("tables that are created in another schema do not end its workers, nor set the exit code", async () => {
+    await using place = await Place.make();
+    await using other = await Place.make();
+    const worker = new CountingWorker();
+    await worker.serve(await place.store());
+    const second = graphilePlacement();
+    await second.open!({ store: await other.store() });
+    await worker.placement.wake("t");
+    await worker.driven("t");
+    assert.equal(process.exitCode, undefined);
+    await worker.placement.close!();
+    await dropJobs(place);
+    await dropJobs(other);
+  });
+
+  test("a thread can be woken although its job is locked by a worker that died while it fetched it", async () => {
+    await using place = await Place.make();
+    const store = await place.store();
+    const front = graphilePlacement();
+    await front.open!({ store });
+    await front.wake("t");
+    const jobs = `"${place.schema}_wakes"._private_jobs`;
+    await place.query(`UPDATE ${jobs} SET locked_at = now(), locked_by = 'dead', attempts = 1`);
+    const worker = new CountingWorker();
+    await worker.serve(store);
+    await front.wake("t");
+    await worker.driven("t");
+    await until("the end of the job", async () => (await place.query(`SELECT 1 FROM ${jobs}`)).length === 1);
+    await worker.placement.close!();
+    await place.query(`UPDATE ${jobs} SET locked_at = NULL, locked_by = NULL`);
+    await graphilePlacement().open!({ store });
+    assert.deepEqual(await place.query(`SELECT 1 FROM ${jobs}`), []);
+    await dropJobs(place);
+  });
+
+  test("wakes of one thread that wait are one job, and a process that only wakes has no connection more", async () => {
+    await using place = await Place.make();
+    const store = await place.store();
+    const before = await place.query(`SELECT pid FROM pg_stat_activity WHERE ${JOBS}`);
+    const front = graphilePlacement();
+    await front.open!({ store });
+    await Promise.all(Array.from({ length: 20 }, () => front.wake("t")));
+    const jobs = await place.query(`SELECT key FROM "${place.schema}_wakes".jobs`);
+    assert.equal(jobs.length, 1);
+    const pids = before.map(({ pid }) => pid);
+    const own = `SELECT query FROM pg_stat_activity WHERE ${JOBS} AND query LIKE '%${place.schema}%' AND NOT pid = ANY($1)`;
+    assert.deepEqual(await place.query(own, [pids]), []);
+    const worker = new CountingWorker();
+    await worker.serve(store);
+    await worker.driven("t");
+    assert.equal(worker.drives.get("t"), 1);
+    await worker.placement.close!();
+    await dropJobs(place);
+  });
+});

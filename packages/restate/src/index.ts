@@ -1,0 +1,3 @@
+/** Brings threads to workers with Restate: https://restate.dev */
+export { restatePlacement } from "./restate-placement.ts";
+export type { RestateOptions } from "./options.ts";

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import type { EffectLine } from "../team/member-harness.ts";
+import type { MemberProcess } from "../team/member-process.ts";
+import { Team } from "../team/team.ts";
+import { until } from "../../../postgres/test/until.ts";
+
+const TIMES = 20;
+
+/** The keys of calls begin with their thread. */
+const threadOf = ({ key }: EffectLine): string => key.slice(0, key.lastIndexOf(":"));
+
+function lastEffect({ folder }: Team): EffectLine | undefined {
+  if (!existsSync(`${folder}/effects`)) return undefined;
+  const line = readFileSync(`${folder}/effects`, "utf8").trimEnd().split("\n").at(-1);
+  return line ? (JSON.parse(line) as EffectLine) : undefined;
+}
+
+/** A worker that has begun a call within the last 50 ms, and the thread of the call. */
+async function busyWorker(team: Team): Promise<{ worker: MemberProcess; threadId: string }> {
+  for (;;) {
+    const line = lastEffect(team);
+    const worker = team.members.find(({ pid }) => pid === line?.pid);
+    if (line && worker?.isAlive && Date.now() - line.at < 50) return { worker, threadId: threadOf(line) };
+    await pause(5);
+  }
+}
+
+/** From the fault until the next driver's first append, in ms. */
+async function gapAfter(team: Team, fault: "SIGKILL" | "SIGSTOP"): Promise<number> {
+  const store = team.store();
+  await store.open();
+  try {
+    const { worker, threadId } = await busyWorker(team);
+    const at = Date.now();
+    worker.signal(fault);
+    let gap = 0;
+    await until("a takeover", async () => {
+      const events = await store.read(threadId);
+      const taken = events.find((event) => event.type === "agent_start" && event.takeover && event.at > at);
+      gap = (taken?.at ?? 0) - at;
+      return taken !== undefined;
+    });
+    if (fault === "SIGSTOP") worker.signal("SIGCONT");
+    else await worker.start();
+    return gap;
+  } finally {
+    await store.close();
+  }
+}
+
+describe("how long a thread is without a driver", () => {
+  for (const placement of ["restate", "graphile"] as const)
+    for (const [fault, limit] of [
+      ["SIGKILL", 2_000],
+      ["SIGSTOP", 5_000],
+    ] as const)
+      test(`${placement}: at most ${limit} ms after ${fault}, ${TIMES} times`, { timeout: 600_000 }, async () => {
+        await using team = await Team.start({ store: "postgres", placement, threads: 4 });
+        const gaps: number[] = [];
+        for (let nth = 0; nth < TIMES; nth++) gaps.push(await gapAfter(team, fault));
+        const sorted = gaps.toSorted((a, b) => a - b);
+        console.log(`${placement} ${fault}: p50 ${sorted[TIMES / 2]} ms, max ${sorted.at(-1)} ms`);
+        const { problems } = await team.end(60_000);
+        assert.deepEqual(problems, []);
+        assert.ok(sorted.at(-1)! <= limit, sorted.join(", "));
+      });
+});

@@ -1,0 +1,4 @@
+import { restatePlacement, type RestateOptions } from "@cinch/restate";
+import { hostPlacements } from "@cinch/testkit";
+
+hostPlacements(async (options: RestateOptions) => restatePlacement(options));

@@ -1,0 +1,107 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { endRestate } from "../server.ts";
+import type { MemberProcess } from "./member-process.ts";
+import { signalPid, type Team } from "./team.ts";
+
+/** What it is done to, and what is done. */
+interface Fault {
+  target: "worker" | "front" | "postgres" | "restate";
+  happen(team: Team, member: MemberProcess): Promise<string>;
+}
+
+const between = (least: number, most: number): number => least + Math.random() * (most - least);
+const oneOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(Math.random() * list.length)];
+
+async function killMember(_: Team, member: MemberProcess): Promise<string> {
+  await member.kill();
+  await pause(between(0, 2_000));
+  await member.start();
+  return "was killed";
+}
+
+async function stopMember(_: Team, member: MemberProcess): Promise<string> {
+  const ms = between(500, 6_000);
+  member.signal("SIGSTOP");
+  await pause(ms);
+  member.signal("SIGCONT");
+  return `was stopped for ${Math.round(ms)} ms`;
+}
+
+async function stopAll(pids: readonly number[]): Promise<string> {
+  const ms = between(500, 5_000);
+  for (const pid of pids) signalPid(pid, "SIGSTOP");
+  await pause(ms);
+  for (const pid of pids) signalPid(pid, "SIGCONT");
+  return `was stopped for ${Math.round(ms)} ms`;
+}
+
+/** The whole server, which is then started on its data. */
+async function killPostgres(team: Team): Promise<string> {
+  // While one of its processes lives, no other server can have its data.
+  for (let pids = team.postgresPids(); pids.length > 0; pids = team.postgresPids()) {
+    for (const pid of pids) signalPid(pid, "SIGKILL");
+    await pause(10);
+  }
+  await pause(between(200, 1_500));
+  await team.startPostgres();
+  return "was killed";
+}
+
+/** The server then ends all connections, and recovers. */
+async function killBackend(team: Team): Promise<string> {
+  const children = team.postgresPids().filter((pid) => pid !== team.postgres!.pid);
+  const child = oneOf(children);
+  if (child) signalPid(child, "SIGKILL");
+  return "lost one of its processes";
+}
+
+async function killRestate(team: Team): Promise<string> {
+  endRestate(team.restate!.pid);
+  await pause(between(200, 2_000));
+  await team.startRestate();
+  return "was killed";
+}
+
+const FAULTS: readonly Fault[] = [
+  { target: "worker", happen: killMember },
+  { target: "worker", happen: stopMember },
+  { target: "worker", happen: killMember },
+  { target: "worker", happen: stopMember },
+  { target: "front", happen: killMember },
+  { target: "front", happen: stopMember },
+  { target: "postgres", happen: killPostgres },
+  { target: "postgres", happen: killBackend },
+  { target: "postgres", happen: (team) => stopAll(team.postgresPids()) },
+  { target: "restate", happen: killRestate },
+  { target: "restate", happen: (team) => stopAll([team.restate!.pid]) },
+];
+
+/** Begins a fault every 3 to 5 seconds, each kind as often as the others, and returns what happened. Some last longer than that. */
+export async function injectFaults(team: Team, { forMs }: { forMs: number }): Promise<string[]> {
+  const kinds = FAULTS.filter(({ target }) => (target === "postgres" || target === "restate" ? team[target] : true));
+  const log: string[] = [];
+  const failures: unknown[] = [];
+  const lasting = new Map<string, Promise<void>>();
+  const started = Date.now();
+  let waiting: Fault[] = [];
+  while (Date.now() - started < forMs) {
+    await pause(between(3_000, 5_000));
+    if (waiting.length === 0) waiting = kinds.toSorted(() => Math.random() - 0.5);
+    const { target, happen } = waiting.pop()!;
+    const member = oneOf(team.members.filter(({ role, name }) => role === target && !lasting.has(name)));
+    const name = member?.name ?? target;
+    if (lasting.has(name) || (!member && target !== "postgres" && target !== "restate")) continue;
+    const at = ((Date.now() - started) / 1_000).toFixed(1);
+    const happened = happen(team, member!).then(
+      (what) => void log.push(`${at} s: ${name} ${what}`),
+      (error: unknown) => void failures.push(error),
+    );
+    lasting.set(
+      name,
+      happened.finally(() => lasting.delete(name)),
+    );
+  }
+  await Promise.all(lasting.values());
+  if (failures.length > 0) throw new AggregateError(failures, "Some faults could not be undone.");
+  return log;
+}

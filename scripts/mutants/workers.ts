@@ -1,0 +1,103 @@
+import { inPackage } from "./mutant.ts";
+
+/** Workers and fronts: who drives, what is found without a wake, limits, drains. */
+export const workers = inPackage("packages/core", [
+  {
+    attacks: "workers: a front drives what it has open",
+    file: "thread/supervisor.ts",
+    find: "this.#isAssigned = ports.wakes === undefined;",
+    replace: "this.#isAssigned = true;",
+    tests: ["workers/roles"],
+  },
+  {
+    attacks: "workers: a thread whose wake is lost is not found",
+    file: "workers/worker.ts",
+    find: "for (const { threadId } of listed) this.#take(threadId);",
+    replace: "",
+    tests: ["workers/roles"],
+  },
+  {
+    attacks: "workers: a command to a thread with a driver sends a wake",
+    file: "thread/thread.ts",
+    find: 'if (appended.kind === "appended" && !appended.driven) this.supervisor.callForDriver();',
+    replace: "this.supervisor.callForDriver();",
+    tests: ["workers/roles"],
+  },
+  {
+    attacks: "workers: a worker that lacks a tool keeps the thread",
+    file: "workers/worker.ts",
+    find: 'this.#setbacks.add(thread.id);\n    return "busy";',
+    replace: 'this.#setbacks.add(thread.id);\n    return "done";',
+    tests: ["workers/roles"],
+  },
+  {
+    attacks: "workers: a thread that can't be driven is tried all the time",
+    file: "workers/setbacks.ts",
+    find: "const FIRST_MS = 1_000;",
+    replace: "const FIRST_MS = 1;",
+    tests: ["workers/limits"],
+  },
+  {
+    attacks: "workers: maxThreads is not kept",
+    file: "workers/worker.ts",
+    find: "if (this.#room <= 0 || this.#slots.has(threadId)) return;",
+    replace: "if (this.#slots.has(threadId)) return;",
+    tests: ["workers/limits"],
+  },
+  {
+    attacks: "workers: maxPerResource is not kept",
+    file: "workers/worker.ts",
+    find: "return this.#ports.store.stranded({ limit, maxPerResource, ...query });",
+    replace: "return this.#ports.store.stranded({ limit, maxPerResource: maxPerResource * 1_000, ...query });",
+    tests: ["workers/limits"],
+  },
+  {
+    attacks: "workers: one that drains takes threads",
+    file: "workers/worker.ts",
+    find: "    this.#isDraining = true;\n    this.#cancelLook?.();",
+    replace: "    this.#cancelLook?.();",
+    tests: ["workers/drain"],
+  },
+  {
+    attacks: "workers: onRecover parks a turn that was handed over",
+    file: "thread/supervisor.ts",
+    find: 'status === "dead" || (status === "free" && !this.#ports.wakes)',
+    replace: 'status === "dead" || status === "free"',
+    tests: ["workers/roles"],
+  },
+  {
+    attacks: "workers: a process that dies before it starts a run leaves its thread asleep",
+    file: "thread/owed-work.ts",
+    find: "return this.#thread.ports.wakes !== undefined && owesWork(events, after);",
+    replace: "return false;",
+    tests: ["workers/tree"],
+  },
+  {
+    attacks: "workers: a resumed turn is not brought to a worker",
+    file: "thread/append-alone.ts",
+    find: 'if (kind === "appended") thread.supervisor.callForDriver();',
+    replace: "",
+    tests: ["workers/roles"],
+  },
+  {
+    attacks: "heartbeats: one of the cluster beats in each process",
+    file: "config/heartbeats.ts",
+    find: "if (this.#lease) this.#lease.start(() => this.#begin());\n    else this.#begin();",
+    replace: "this.#begin();",
+    tests: ["workers/cluster-heartbeats"],
+  },
+  {
+    attacks: "heartbeats: a process that has lost the lease beats on",
+    file: "config/heartbeats.ts",
+    find: "!this.#lease || (await this.#lease.holds())",
+    replace: "true",
+    tests: ["workers/cluster-heartbeats"],
+  },
+  {
+    attacks: "watching: only the first of many threads is checked",
+    file: "thread/driver-watch.ts",
+    find: "this.#watching.delete(thread);\n    if (this.#watching.size > 0) this.#cancel",
+    replace: "if (this.#watching.size > 0) this.#cancel",
+    tests: ["thread/driver-watch"],
+  },
+]);
