@@ -102,8 +102,8 @@ export const page: Mutant[] = [
   {
     attacks: "page: below a mounted name the server itself answers",
     file: "packages/server/src/create-server.ts",
-    find: "const answer = mount ? mount(request) : handler.handle(request);",
-    replace: "const answer = handler.handle(request);",
+    find: "const answer = mount ? mount(request) : handler.handle(request, address);",
+    replace: "const answer = handler.handle(request, address);",
     tests: ["packages/server/test/mounting.test.ts"],
   },
 ];

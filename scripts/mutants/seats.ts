@@ -187,8 +187,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "settled: it outlives the harness",
     file: "queries/settled.ts",
-    find: "thread.results.during(atRest(thread))",
-    replace: "atRest(thread)",
+    find: "thread.results.during(atRest(thread, signal))",
+    replace: "atRest(thread, signal)",
     tests: ["queries/settled"],
   },
   {

@@ -24,14 +24,15 @@ const ids = Array.from({ length: 50 }, (_, no) => `t${no}`);
 /** Collects what is appended after the first event: what comes with a call, and otherwise by reading, as a thread does. */
 function follower(store: Store, id: string): DurableEvent[] {
   const got: DurableEvent[] = [];
+  const take = async (events: readonly DurableEvent[]) => {
+    const last = got.at(-1)?.seq ?? 1;
+    const isNext = events[0] !== undefined && events[0].seq <= last + 1;
+    const next = isNext ? events : await store.read(id, { after: last });
+    got.push(...next.filter(({ seq }) => seq > last));
+  };
   let before = Promise.resolve();
   store.follow(id, (_seq, events = []) => {
-    before = before.then(async () => {
-      const last = got.at(-1)?.seq ?? 1;
-      const isNext = events[0] !== undefined && events[0].seq <= last + 1;
-      const next = isNext ? events : await store.read(id, { after: last });
-      got.push(...next.filter(({ seq }) => seq > last));
-    });
+    before = before.then(() => take(events));
   });
   return got;
 }
