@@ -148,6 +148,7 @@ test("files are shown with their changes since any message, and a rewind says wh
     await tab.waitForSelector(".call .diff >> text=three");
     await tab.click(".side >> text=Show changes");
     await tab.click(".file-diff summary");
+    await tab.waitForSelector(".file-diff .line");
     assert.deepEqual(await tab.locator(".file-diff .line").allTextContents(), ["@@ -1,1 +1,1 @@", "one", "three"]);
     await tab.selectOption(".since select", { label: "“Make it three”" });
     await tab.waitForSelector(".file-diff .removed >> text=two");
