@@ -186,7 +186,7 @@ for (const content of ["Hello", "And again"]) {
   appendFileSync(path, '{"call":"app'); // a line that a crash left incomplete
 }
 
-// Tests everything that a store must promise. `another` opens a second store on the same data.
+// Tests everything that a store must promise. `another` opens a second store on the same data, and `mortal` one that can be killed.
 storeConformance("a file of JSON lines", async () => {
   const folder = mkdtempSync(join(tmpdir(), "own-store-"));
   const file = new JsonLinesFile(join(folder, "threads.jsonl"));
@@ -197,9 +197,13 @@ storeConformance("a file of JSON lines", async () => {
     stores.push(store);
     return store;
   };
+  const mortal = async () => {
+    const store = await another();
+    return { append: store.append.bind(store), kill: async () => store.die() };
+  };
   const dispose = async () => {
     await Promise.all(stores.map((store) => store.close()));
     rmSync(folder, { recursive: true });
   };
-  return { store: await another(), another, dispose };
+  return { store: await another(), another, mortal, dispose };
 });

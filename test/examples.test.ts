@@ -118,7 +118,7 @@ const expected: Record<string, RegExp[]> = {
   "own-store": [
     /^\(closed; \d+ lines in the file\)\nuser: Hello\nassistant: Hello to you\.\nuser: And again$/m,
     /^▶ a file of JSON lines keeps what a store promises$/m,
-    /^ℹ pass \d{2}$/m,
+    /^ℹ pass \d{3}$/m,
     /^ℹ fail 0$/m,
     /^ℹ skipped 0$/m,
   ],

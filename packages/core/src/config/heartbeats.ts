@@ -110,13 +110,13 @@ class Beat {
   }
 
   start(): void {
-    // The handler of an immediate heartbeat may have removed this one.
-    if (this.#stopped.signal.aborted) return;
-    if (this.#lease) this.#lease.start(() => this.#begin());
+    if (this.#lease && !this.#stopped.signal.aborted) this.#lease.start(() => this.#begin());
     else this.#begin();
   }
 
   #begin(): void {
+    // The handler of an immediate heartbeat may have removed this one, and a lease may come while it stops.
+    if (this.#stopped.signal.aborted) return;
     this.#cancelTimer?.();
     if (this.#heartbeat.immediate) this.#tick();
     else this.#schedule();

@@ -43,10 +43,10 @@ export class MemoryData {
   notify(threadId: string, growth?: JournalGrowth): void {
     let events: readonly DurableEvent[] | undefined;
     for (const { store, changed } of this.followers.get(threadId) ?? []) {
-      if (store.hasDied) continue;
+      if (store.isClosed) continue;
       const isOwn = !growth || store === growth.by;
       if (!isOwn) events ??= growth.events();
-      queueMicrotask(() => changed(growth?.seq, isOwn ? undefined : events));
+      queueMicrotask(() => store.isClosed || changed(growth?.seq, isOwn ? undefined : events));
     }
   }
 }

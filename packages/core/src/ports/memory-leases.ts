@@ -5,6 +5,7 @@ import type { Lease, StoreLoad, StrandedQuery, StrandedThread } from "./store.ts
 /** A store object that may have leases. */
 export interface MemoryHolder {
   readonly hasDied: boolean;
+  readonly isClosed: boolean;
   readonly address: string | undefined;
   readonly isDraining: boolean;
 }

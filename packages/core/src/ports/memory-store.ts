@@ -66,6 +66,10 @@ export class MemoryStore implements Store, MemoryHolder {
     return this.#isDead;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   get address(): string | undefined {
     return this.#announced.address;
   }

@@ -293,7 +293,7 @@ export interface Store {
    * need not exist yet. Passes a `seq` if the only change is that the journal reaches at least this far: a follower that has folded that
    * much can ignore it. Also calls back when the holder of the lease has died, so that followers need not ask. With a `seq`, a store may
    * pass the newest events up to it, in order: a follower that has folded everything before the first of them need not read. Returns a
-   * function that unsubscribes; there is no call after that.
+   * function that unsubscribes; there is no call after that, nor after `close`.
    */
   follow(threadId: string, changed: (seq?: number, events?: readonly DurableEvent[]) => void): () => void;
 

@@ -1,41 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  Agent,
-  CinchError,
-  Harness,
-  memoryStore,
-  type Clock,
-  type HarnessEvent,
-  type SubagentCatalog,
-} from "@cinch/core";
+import { Agent, CinchError, Harness, memoryStore, type HarnessEvent, type SubagentCatalog } from "@cinch/core";
 import { MemoryData, MemoryStore, type AppendOptions, type AppendResult } from "@cinch/core/store";
 import type { StampedEvent } from "@cinch/core/journal";
 import { call, hang, say, script } from "@cinch/testkit";
-import { next } from "../support.ts";
+import { countingClock } from "../counting-clock.ts";
 import { waitingClock } from "../../../testkit/test/waiting-clock.ts";
-
-/** A clock that knows its timers. */
-function countingClock(): Clock & { pending: Set<symbol> } {
-  const clock = waitingClock();
-  const pending = new Set<symbol>();
-  return {
-    pending,
-    now: () => clock.now(),
-    after(ms, callback) {
-      const id = Symbol("timer");
-      pending.add(id);
-      const cancel = clock.after(ms, () => {
-        pending.delete(id);
-        callback();
-      });
-      return () => {
-        pending.delete(id);
-        cancel();
-      };
-    },
-  };
-}
+import { next } from "../support.ts";
 
 /** Settles when the harness reports something that begins so. */
 function reported(h: Harness, what: string): Promise<void> {
@@ -139,6 +110,10 @@ test("while the journal can't be read, close() leaves no timer", async () => {
     override async read(...args: Parameters<MemoryStore["read"]>) {
       if (isDown) throw new CinchError("STORE_BUSY", "The file is locked.");
       return super.read(...args);
+    }
+
+    override follow(threadId: string, changed: (seq?: number) => void) {
+      return super.follow(threadId, (seq) => changed(seq));
     }
   }
   const clock = countingClock();

@@ -27,7 +27,9 @@ test("seats at many threads that another process drives ask for one lease a seco
   const sessions = await Promise.all(Array.from({ length: THREADS }, () => driver.createSession()));
   const threads = await Promise.all(sessions.map(async (session) => (await session.createThread()).id));
   await Promise.all(sessions.map((session) => session.followUp({ content: "go" })));
-  await eventually(async () => (await driving.load()).driven === THREADS);
+  // A draft is a change that followers look at, so all of them have to be there first.
+  const drafts = () => Promise.all(threads.map((threadId) => driving.draft(threadId)));
+  await eventually(async () => (await drafts()).every((pieces) => pieces.length > 0));
   const store = new AskedStore(data);
   await using watching = await harness({ model: script(say("done")), storage: store, clock });
   await Promise.all(threads.map((threadId) => watching.createSession({ threadId })));

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { memoryStore, type Heartbeat } from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
 import { script } from "@cinch/testkit";
+import { countingClock } from "../counting-clock.ts";
 import { harness } from "../support.ts";
 import { eventually } from "./team.ts";
 
@@ -71,4 +72,12 @@ test("a process that was stopped beats no more when it has lost the lease", asyn
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.ok(beats.length <= before + 1);
   assert.equal(h.getDisplayState().status, "idle");
+});
+
+test("a heartbeat of the cluster whose harness is closed at once leaves no timer", async () => {
+  const clock = countingClock();
+  const hourly = { intervalMs: 3_600_000 };
+  const h = await harness({ model: script(), clock, heartbeats: [beating([], "a", hourly)] });
+  await h.close();
+  assert.equal(clock.pending.size, 0);
 });
