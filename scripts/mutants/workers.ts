@@ -82,7 +82,7 @@ export const workers = inPackage("packages/core", [
   {
     attacks: "heartbeats: one of the cluster beats in each process",
     file: "config/heartbeats.ts",
-    find: "if (this.#lease) this.#lease.start(() => this.#begin());\n    else this.#begin();",
+    find: "if (this.#lease && !this.#stopped.signal.aborted) this.#lease.start(() => this.#begin());\n    else this.#begin();",
     replace: "this.#begin();",
     tests: ["workers/cluster-heartbeats"],
   },

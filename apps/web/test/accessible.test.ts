@@ -6,7 +6,7 @@ import { call, hang, say, script } from "@cinch/testkit";
 import type { Page } from "playwright-core";
 import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
-import { begin, openTab, servedPage } from "./served-page.ts";
+import { begin, openTab, servedPage, untilAnswerable } from "./served-page.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const test = browserTests();
@@ -70,6 +70,7 @@ for (const colorScheme of ["light", "dark"] as const)
       await tab.click("text=Decline…");
       await check("a reason for a decline");
       await tab.click("text=Back");
+      await untilAnswerable(tab);
       await tab.click(".approval >> text=Approve");
       await tab.waitForSelector(".markdown table");
       await tab.waitForSelector(".hl-keyword");
@@ -93,10 +94,12 @@ for (const colorScheme of ["light", "dark"] as const)
       await begin(tab, "Next");
       await tab.waitForSelector(".question");
       await check("a question");
+      await untilAnswerable(tab);
       await tab.fill(".own textarea", "two");
       await tab.click(".question >> text=Answer");
       await tab.waitForSelector(".plan");
       await check("a plan");
+      await untilAnswerable(tab);
       await tab.click(".plan >> text=Approve");
       await tab.waitForSelector("text=Thinking");
       await tab.fill("#message", "queued");
