@@ -22,8 +22,8 @@ export interface RemoteMode {
   id: string;
   name: string;
   tools: readonly string[];
-  transitionsTo?: string;
-  metadata?: Record<string, unknown>;
+  transitionsTo: string | null;
+  metadata: Record<string, unknown>;
 }
 
 /** What the server says of itself and of the caller. */
