@@ -65,7 +65,7 @@ export class ThreadListStore<T> {
   };
 
   async #keepFollowing(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    for (;;) {
       try {
         await this.#follow(signal);
       } catch (error) {
@@ -73,6 +73,7 @@ export class ThreadListStore<T> {
         if (signal.aborted || (error as { code?: unknown }).code === "CLOSED") return;
         this.#failed(error);
       }
+      if (signal.aborted) return;
       await pause(signal);
     }
   }

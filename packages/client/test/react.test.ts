@@ -121,3 +121,17 @@ test("what is shown stays when the client is closed", async () => {
   assert.equal(root.toJSON(), "1 Kept");
   root.unmount();
 });
+
+for (const [where, sourceOf] of Object.entries(sources))
+  test(`lists ${where} that no component shows any more wait for nothing`, async (t) => {
+    await using at = await serving({ model: script(say("hi")) });
+    const client = sourceOf(at);
+    const root = mounted(() => `${useThreads(client)?.length ?? "loading"} ${usePending(client)?.length ?? "loading"}`);
+    await shows(root, "0 0");
+    const { mock } = t.mock.method(globalThis, "setTimeout");
+    root.unmount();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waits = mock.calls.filter(({ arguments: [, ms] }) => ms === 10_000);
+    assert.deepEqual(waits, []);
+    await client.close();
+  });
