@@ -226,4 +226,11 @@ export const serving = inPackage("packages/server", [
     replace: "JSON_ANSWER",
     tests: ["routes/openapi"],
   },
+  {
+    attacks: "chat: the links to files of a server in Express lead elsewhere",
+    file: "request-handler.ts",
+    find: "prefix: base + prefixOf(request)",
+    replace: "prefix: prefixOf(request)",
+    tests: ["mounting"],
+  },
 ]);

@@ -54,6 +54,8 @@ export interface RouteCall {
   commandId: string | undefined;
   parts: ServerParts;
   record: RequestRecord;
+  /** Of the paths of the server, as its callers write them. */
+  prefix: string;
 }
 
 /**

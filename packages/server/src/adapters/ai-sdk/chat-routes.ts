@@ -65,8 +65,7 @@ export const chatRoutes: readonly Route[] = [
 ];
 
 const versionOf = ({ query }: RouteCall): SdkVersion => (query["v"] === "7" ? 7 : 6);
-const viewOf = (call: RouteCall, threadId: string) => ({ version: versionOf(call), threadId, prefix: prefixOf(call) });
-const prefixOf = ({ request }: RouteCall): string => new URL(request.url).pathname.replace(/\/v1\/chat(\/.*)?$/, "");
+const viewOf = (call: RouteCall, threadId: string) => ({ version: versionOf(call), threadId, prefix: call.prefix });
 
 async function posted(call: RouteCall): Promise<Response> {
   const body = call.body as ChatBody;
