@@ -32,6 +32,8 @@ export interface ServerInfo {
   modes: readonly RemoteMode[];
   /** The ids of models that the server offers. */
   models: readonly string[];
+  /** Such as `fileBytes`, the most that a message with its files may have. */
+  limits: Readonly<Record<string, number>>;
   /** What else is served, each below a path of its name. */
   mounts: readonly string[];
   /** The name that the server has for this caller. */

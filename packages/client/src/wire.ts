@@ -198,8 +198,11 @@ export class Wire {
       this.#wasReached = true;
       return response;
     }
-    const found = version === null ? "is no Cinch server" : `speaks protocol ${version}, and this client ${PROTOCOL}`;
-    throw new CinchError("INVALID_CONFIG", `The server at ${this.#base} ${found}. Use versions that belong together.`);
+    const problem =
+      version === null
+        ? "is no Cinch server. Check the address, and the prefix below which the server is mounted."
+        : `speaks protocol ${version}, and this client ${PROTOCOL}. Use versions that belong together.`;
+    throw new CinchError("INVALID_CONFIG", `The server at ${this.#base} ${problem}`);
   }
 }
 
