@@ -149,4 +149,11 @@ export const client = inPackage("packages/client", [
     replace: "true",
     tests: ["options"],
   },
+  {
+    attacks: "client: a subscriber whose past is refused is never called",
+    file: "remote-session.ts",
+    find: "thread.past(since).catch(() => [thread.resync()])",
+    replace: "thread.past(since)",
+    tests: ["reconnecting"],
+  },
 ]);

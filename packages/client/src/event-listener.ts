@@ -30,7 +30,7 @@ export class EventListener {
       for (let next = waiting.shift(); next; next = waiting.shift()) this.#call(next);
       this.#waiting = null;
     };
-    past.then(deliver, (error: unknown) => this.#failed(error));
+    past.then(deliver).catch((error: unknown) => this.#failed(error));
   }
 
   /** What a listener throws must reach neither the session nor other listeners. It is reported once: the report is an event, too. */

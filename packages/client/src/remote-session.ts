@@ -89,9 +89,13 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     if (typeof listener !== "function")
       throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
     const { thread, listeners } = this.#seat;
-    const one = new EventListener(listener, (error) => this.#seat.inform(`A subscriber threw: ${String(error)}`));
+    const one = new EventListener(listener, (error) => {
+      this.#seat.inform(`A subscriber threw: ${error instanceof Error ? error.message : String(error)}`);
+      console.warn("CinchWarning [CINCH_SUBSCRIBER]: A subscriber threw:", error);
+    });
     listeners.add(one);
-    if (thread && since !== undefined) one.replay(thread.past(since));
+    // A server that refuses the past refuses the stream, too, and the session says why.
+    if (thread && since !== undefined) one.replay(thread.past(since).catch(() => [thread.resync()]));
     return () => {
       listeners.delete(one);
       one.end();

@@ -270,6 +270,43 @@ test("a session whose caller loses access stays at its thread, and goes on there
   await client.close();
 });
 
+test("a subscriber whose past the server refuses gets the display, and then the events", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const { fetch } = faulty(({ url, pass }) => {
+    const error = { code: "PERMISSION_DENIED", message: "no" };
+    const refused = () => Response.json({ error }, { status: 403, headers: { "cinch-protocol": "1" } });
+    return url.includes("listEvents") ? Promise.resolve(refused()) : pass();
+  });
+  const client = connect({ url: at.url, fetch });
+  await client.createThread();
+  const types: string[] = [];
+  client.subscribe(({ type }) => types.push(type), { since: 0 });
+  await client.renameThread({ title: "x" });
+  await until(() => types.includes("thread_renamed"));
+  assert.equal(types[0], "resync");
+  await client.close();
+});
+
+test("what a subscriber throws is an info event, and a warning with its stack, once", async (t) => {
+  const { mock } = t.mock.method(console, "warn", () => undefined);
+  await using at = await serving({ model: script(say("hi")) });
+  const client = connect({ url: at.url });
+  await client.createThread();
+  const thrown = new Error("mine");
+  client.subscribe(() => {
+    throw thrown;
+  });
+  const { events } = collected(client);
+  for (const title of ["x", "y"]) await client.renameThread({ title });
+  const said = events.flatMap((event) => (event.type === "info" ? event.message : []));
+  assert.deepEqual(said, ["A subscriber threw: mine"]);
+  assert.deepEqual(
+    mock.calls.map(({ arguments: [, error] }) => error as unknown),
+    [thrown],
+  );
+  await client.close();
+});
+
 test("a thread that is deleted while the caller has no access is one that the session leaves", async () => {
   await using at = await revocable();
   const client = connect({ url: at.url });
