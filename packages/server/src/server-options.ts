@@ -1,4 +1,5 @@
 import { checkKeys, CinchError, type Harness } from "@cinch/core";
+import { isHost } from "./access/site-check.ts";
 import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
 import { ADAPTERS, type AdapterName, type MayAnswer } from "./routes/route.ts";
@@ -58,6 +59,10 @@ export function checkOptions(options: ServerOptions): void {
   for (const name of Object.keys(options.mounts ?? {})) {
     if (!/^[a-z][\w-]*$/.test(name) || name === "v1")
       throw new CinchError("INVALID_CONFIG", `createServer: "${name}" can't be mounted: use a name like "tour".`);
+  }
+  for (const host of options.hosts ?? []) {
+    if (!isHost(host))
+      throw new CinchError("INVALID_CONFIG", `createServer: "${host}" is not a host like cinch.example.com.`);
   }
   for (const origin of options.origins ?? []) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)

@@ -11,6 +11,9 @@ export const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"] as const;
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(\d{1,5}))?$/;
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
+/** A name that a request can have as its host. */
+export const isHost = (name: string): boolean => HOST.test(name.toLowerCase());
+
 /**
  * Refuses requests that a page of another site caused. A page whose name was made to resolve to this machine sends its own name as the
  * host, and its GET has neither an origin nor a site, so the host of every request is checked.

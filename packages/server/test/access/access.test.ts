@@ -142,13 +142,17 @@ test("without authenticate, a server listens on loopback only", async () => {
   await open.close();
 });
 
-test("a misspelt option, limit or origin is refused", async () => {
+test("a misspelt option, limit or origin is refused, and so is a host that no request can have", async () => {
   await using at = await serving({ model: model() });
   const { harness } = at;
   const wrong = [
     { harness, authentificate: authenticate },
     { harness, limits: { streems: 1 } },
     { harness, origins: ["app.example"] },
+    ...["https://cinch.example.com", "cinch.example.com/", "*.example.com", "::1", ""].map((host) => ({
+      harness,
+      hosts: [host],
+    })),
     {},
   ];
   for (const options of wrong)
