@@ -11,7 +11,7 @@ export type ConnectionState = "online" | "offline";
 
 export interface ConnectOptions {
   /** Where the server is, with the prefix below which it is mounted. */
-  url: string;
+  url: string | URL;
   /**
    * A function is called for the first request, and again when the server refuses what it returned. If it fails, that counts as a server
    * that can't be reached: the request is tried again.
@@ -65,7 +65,7 @@ export class Wire {
   #wasReached = false;
 
   constructor({ url, token, fetch: given = (input, init) => fetch(input, init) }: ConnectOptions) {
-    this.#base = `${url.replace(/\/+$/, "")}/v1`;
+    this.#base = `${String(url).replace(/\/+$/, "")}/v1`;
     this.#fetch = given;
     this.#hasNewTokens = typeof token === "function";
     this.#tokenOf = typeof token === "function" ? token : () => token ?? "";

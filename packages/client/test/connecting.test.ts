@@ -51,7 +51,7 @@ test("a token that is a function is asked again when the server refuses the toke
 test("a function whose first token is old already is asked again for the same request", async () => {
   await using at = await serving({ model: script(say("hi")), authenticate });
   const tokens = ["old-token", "ann-token"];
-  const client = connect({ url: at.url, token: () => tokens.shift()! });
+  const client = connect({ url: new URL(at.url), token: () => tokens.shift()! });
   assert.equal((await client.init()).by, "ann");
   await client.close();
 });
