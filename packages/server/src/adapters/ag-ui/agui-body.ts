@@ -50,21 +50,24 @@ export function reachedPlace({ state }: AguiBody): { turnId: string; seq: number
   return typeof turnId === "string" && typeof seq === "number" ? { turnId, seq } : undefined;
 }
 
-/** Gives the answers of a body. A question that is cancelled ends the turn, and so does a call that is declined without a message. */
+/**
+ * Gives the answers of a body, if all of them can be understood. A question that is cancelled ends the turn, and so does a call that is
+ * declined without a message.
+ */
 export async function resumeAll(session: Session, call: RouteCall): Promise<void> {
   const pending = pendingById(session.getDisplayState());
-  let isCancelled = false;
-  for (const { interruptId, status, payload } of (call.body as AguiBody).resume ?? []) {
-    const { approval, question } = pending.get(interruptId) ?? {};
-    if (approval) {
-      const answer = status === "cancelled" ? { decision: "decline" as const } : decisionOf(payload, interruptId);
-      await giveDecision(session, call, { pending: approval, ...answer });
-    }
-    if (question && status === "resolved")
-      await giveData(session, call, { pending: question, data: (payload ?? null) as Json });
-    isCancelled ||= question !== undefined && status === "cancelled";
-  }
-  if (isCancelled) await session.abort();
+  const { resume = [] } = call.body as AguiBody;
+  const given = resume.map((answer) => ({ ...pending.get(answer.interruptId), ...answer }));
+  const decisions = given.flatMap(({ approval, interruptId, status, payload }) => {
+    if (!approval) return [];
+    const cancelled = { decision: "decline" as const };
+    return [{ pending: approval, ...(status === "cancelled" ? cancelled : decisionOf(payload, interruptId)) }];
+  });
+  for (const decision of decisions) await giveDecision(session, call, decision);
+  const questions = given.flatMap(({ question, status, payload }) => (question ? [{ question, status, payload }] : []));
+  for (const { question, status, payload } of questions)
+    if (status === "resolved") await giveData(session, call, { pending: question, data: (payload ?? null) as Json });
+  if (questions.some(({ status }) => status === "cancelled")) await session.abort();
 }
 
 const DecisionPayload = z.looseObject({

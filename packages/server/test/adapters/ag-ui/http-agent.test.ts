@@ -115,6 +115,23 @@ test("HttpAgent: two clients answer the same approval, and both get the end of t
   assert.deepEqual([texts(one.agent).at(-1), texts(two.agent).at(-1)], ["Done.", "Done."]);
 });
 
+test("HttpAgent: if one of several answers can't be understood, none is given", async (t) => {
+  t.mock.method(console, "error", () => undefined);
+  const two = call(["write", { path: "/a" }, "w1"], ["write", { path: "/b" }, "w2"]);
+  await using at = await serving({ model: script(two, say("Done.")), tools: { write } });
+  const { agent, say: send } = agentAt(at.url);
+  await send("go");
+  const [a, b] = interruptsOf(agent).map(({ id }) => id);
+  const resolved = (interruptId: string, payload: unknown) => ({ interruptId, status: "resolved" as const, payload });
+  await assert.rejects(
+    agent.runAgent({ resume: [resolved(a!, true), resolved(b!, { yes: 1 })] }),
+    /must have a decision/,
+  );
+  assert.equal((await at.at.json<unknown[]>("/v1/pending")).length, 2);
+  await agent.runAgent({ resume: [resolved(a!, true), resolved(b!, true)] });
+  assert.equal(texts(agent).at(-1), "Done.");
+});
+
 test("HttpAgent: an edited call runs with the edited arguments, and a cancelled question ends the turn", async () => {
   await using at = await serving({
     model: script(call("write", { path: "/a" }, "w1"), call("ask_user", { question: "Why?" }, "q1"), say("never")),
