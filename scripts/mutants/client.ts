@@ -61,7 +61,7 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: streams that do not arrive are waited for",
     file: "event-stream.ts",
-    find: "!this.#isPolling && (this.#isSilent || isOf(error, TOO_MANY_STREAMS))",
+    find: "this.#isCrowded || (!this.#isPolling && this.#isSilent)",
     replace: "false",
     tests: ["dead-stream", "reconnecting"],
   },
@@ -154,6 +154,13 @@ export const client = inPackage("packages/client", [
     file: "remote-session.ts",
     find: "thread.past(since).catch(() => [thread.resync()])",
     replace: "thread.past(since)",
+    tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: a session beyond the streams of its caller waits for ever",
+    file: "event-stream.ts",
+    find: "this.#isCrowded ? 0 : seconds",
+    replace: "seconds",
     tests: ["reconnecting"],
   },
 ]);

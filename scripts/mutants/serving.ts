@@ -117,7 +117,7 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "access: a caller may have any number of polls that wait",
     file: "routes/event-routes.ts",
-    find: "const leaveLimit = parts.callers.stream(who);",
+    find: "const leaveLimit = wait > 0 ? parts.callers.stream(who) : () => undefined;",
     replace: "const leaveLimit = () => undefined;",
     tests: ["access/streams"],
   },

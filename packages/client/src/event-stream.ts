@@ -33,6 +33,8 @@ export class EventStream {
   readonly #ports: StreamPorts;
   readonly #closing = new AbortController();
   #isPolling = CAN_NOT_STREAM;
+  /** The caller has as many streams and polls as it may: what is new is asked for without waiting. */
+  #isCrowded = false;
   /** Nothing came of the stream, although the server may have sent it. */
   #isSilent = false;
   #streamedAt = 0;
@@ -55,11 +57,15 @@ export class EventStream {
       const before = this.#ports.since();
       try {
         await this.#connect();
+        // The next try shows whether the caller may have a stream again.
+        if (this.#isCrowded) this.#isPolling = CAN_NOT_STREAM;
+        this.#isCrowded = false;
         // Something in between may answer at once, with nothing new.
         if (this.#isPolling && this.#ports.since() !== before) continue;
       } catch (error) {
         if (!mayRetry(error) && !signal.aborted) throw error;
-        this.#isPolling = !this.#isPolling && (this.#isSilent || isOf(error, TOO_MANY_STREAMS));
+        this.#isCrowded = isOf(error, TOO_MANY_STREAMS);
+        this.#isPolling = this.#isCrowded || (!this.#isPolling && this.#isSilent);
       }
       await this.#wire.pauses.before(this.#failures++, signal);
     }
@@ -74,7 +80,9 @@ export class EventStream {
     if (Date.now() - this.#streamedAt > STREAM_AGAIN_MS && !isBusy()) this.#isPolling = CAN_NOT_STREAM;
     if (this.#isPolling && ask) return ask();
     if (this.#isPolling) {
-      const poll = { path, query: { ...query, wait: isBusy() ? 1 : POLL_SECONDS }, signal, accept: "application/json" };
+      const seconds = isBusy() ? 1 : POLL_SECONDS;
+      const wait = this.#isCrowded ? 0 : seconds;
+      const poll = { path, query: { ...query, wait }, signal, accept: "application/json" };
       return this.#wire.attempt(poll, async (response) => {
         const events = (await response.json()) as unknown[];
         this.#begun();
@@ -102,7 +110,7 @@ export class EventStream {
   }
 
   #begun(): void {
-    this.#failures = 0;
+    if (!this.#isCrowded || this.#ports.isBusy()) this.#failures = 0;
     this.#ports.connected();
   }
 

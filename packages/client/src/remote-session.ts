@@ -90,8 +90,9 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
       throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
     const { thread, listeners } = this.#seat;
     const one = new EventListener(listener, (error) => {
-      this.#seat.inform(`A subscriber threw: ${error instanceof Error ? error.message : String(error)}`);
-      console.warn("CinchWarning [CINCH_SUBSCRIBER]: A subscriber threw:", error);
+      const said = `A subscriber threw: ${error instanceof Error ? error.message : String(error)}`;
+      this.#seat.inform(said);
+      console.warn(said, error);
     });
     listeners.add(one);
     // A server that refuses the past refuses the stream, too, and the session says why.

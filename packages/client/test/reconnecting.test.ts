@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { connect, type RemoteSession } from "@cinch/client";
 import { defineTool, newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
 import { createServer, ROLES } from "@cinch/server";
-import { call, finish, say, script, type Step } from "@cinch/testkit";
+import { call, finish, say, script, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated } from "../../core/test/support.ts";
 import { serving } from "../../server/test/serving.ts";
@@ -331,6 +331,20 @@ test("a proxy that does not reach the server is one that is asked again", async 
   const client = connect({ url: at.url, fetch });
   await client.init();
   assert.equal(seen.length, 4);
+  await client.close();
+});
+
+test("sessions beyond the streams that a caller may have work, too", async () => {
+  await using at = await serving({ model: scriptedBy(() => say("hi")), limits: { streams: 2 } });
+  const client = connect({ url: at.url });
+  const sessions = await Promise.all(Array.from({ length: 5 }, () => client.createSession()));
+  await Promise.all(sessions.map((session) => session.createThread()));
+  const turns = await Promise.all(sessions.map((session) => session.sendMessage({ content: "go" })));
+  assert.deepEqual(
+    turns.map(({ reason }) => reason),
+    sessions.map(() => "complete"),
+  );
+  for (const session of sessions) await until(() => session.getDisplayState().messages.length === 2);
   await client.close();
 });
 

@@ -126,8 +126,8 @@ async function polled(call: RouteCall): Promise<Response> {
   const threadId = call.params["threadId"]!;
   const { wait = MAX_WAIT } = call.query as z.infer<typeof EventsQuery>;
   const since = sinceOf(call);
-  // A poll waits as a stream does, so a caller has as many of both together.
-  const leaveLimit = parts.callers.stream(who);
+  // A poll that waits is open as a stream is, so a caller has as many of both together.
+  const leaveLimit = wait > 0 ? parts.callers.stream(who) : () => undefined;
   try {
     return await parts.seats.use(threadId, who, async () => {
       const { feed, leave } = await parts.feeds.take(threadId);
