@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import type { DurableEvent, Harness, HarnessConfig } from "@cinch/core";
+import type { DurableEvent, Harness, HarnessConfig, Store } from "@cinch/core";
 import { postgresStore } from "@cinch/postgres";
-import type { RestateOptions } from "@cinch/restate";
 import { Place } from "../../postgres/test/place.ts";
 import { until } from "../../postgres/test/until.ts";
 import { walkerHarness, type Ran } from "./walker-harness.ts";
-import { WalkerProcess } from "./walker-process.ts";
+import { WalkerProcess, type WalkerOptions } from "./walker-process.ts";
 
 /** Workers and fronts on one database, in this process and in others. */
 export class LocalTeam implements AsyncDisposable {
@@ -13,6 +12,7 @@ export class LocalTeam implements AsyncDisposable {
   readonly ran: Ran[] = [];
   readonly #harnesses: Harness[] = [];
   readonly #processes: WalkerProcess[] = [];
+  #store: Promise<Store> | undefined;
 
   constructor(place: Place) {
     this.place = place;
@@ -29,10 +29,10 @@ export class LocalTeam implements AsyncDisposable {
   /** `served`: when it began to serve, by its clock. */
   async process(
     by: string,
-    { restate, role = "worker" }: { restate: RestateOptions; role?: "worker" | "front" },
+    { engine, role = "worker" }: Pick<WalkerOptions, "engine"> & Partial<Pick<WalkerOptions, "role">>,
   ): Promise<{ walker: WalkerProcess; served: number }> {
     const store = this.place.options;
-    const started = await WalkerProcess.start({ by, role, store, restate }, (run) => this.ran.push(run));
+    const started = await WalkerProcess.start({ by, role, store, engine }, (run) => this.ran.push(run));
     this.#processes.push(started.walker);
     return started;
   }
@@ -55,7 +55,8 @@ export class LocalTeam implements AsyncDisposable {
   }
 
   async #assertRecorded(threadId: string): Promise<{ events: DurableEvent[]; started: string[] }> {
-    const events = await (await this.place.store()).read(threadId);
+    this.#store ??= this.place.store();
+    const events = await (await this.#store).read(threadId);
     const keys = this.#keysOf(threadId);
     assert.equal(new Set(keys).size, keys.length);
     const started = events.flatMap((event) => (event.type === "tool_start" ? [event.key] : []));

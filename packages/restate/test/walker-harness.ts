@@ -17,20 +17,30 @@ export interface Ran {
 
 type Walker = Partial<HarnessConfig> & { by: string; ran(run: Ran): void };
 
-/** A worker or a front. A turn has eight steps, each with a call that must not run twice; "Talk." is answered slowly, and "Die." kills the driver. */
+/**
+ * A worker or a front. A turn has eight steps, each with a call that must not run twice; "Talk." is answered slowly, "Ask." by a call that
+ * needs an approval, and "Die." kills the driver.
+ */
 export function walkerHarness({ by, ran, ...config }: Walker): Harness {
-  const step = defineTool({
-    description: "One step",
-    effect: "once",
-    category: "read",
-    input: z.object({}),
-    execute: async (_, { key }) => {
-      ran({ by, key });
-      await pause(300);
-      return "done";
-    },
+  const tool = (description: string, ms: number) =>
+    defineTool({
+      description,
+      effect: "once",
+      category: "read",
+      input: z.object({}),
+      execute: async (_, { key }) => {
+        ran({ by, key });
+        await pause(ms);
+        return "done";
+      },
+    });
+  const tools = { step: tool("One step", 300), jump: tool("Needs an approval", 0) };
+  return new Harness({
+    id: "team",
+    agent: new Agent({ name: "walker", model, tools }),
+    permissions: [{ toolName: "jump", policy: "ask" }],
+    ...config,
   });
-  return new Harness({ id: "team", agent: new Agent({ name: "walker", model, tools: { step } }), ...config });
 }
 
 const model = scriptedBy(({ prompt }) => {
@@ -38,5 +48,7 @@ const model = scriptedBy(({ prompt }) => {
   const text = JSON.stringify(asked?.content);
   if (text.includes("Die.")) process.kill(process.pid, "SIGKILL");
   if (text.includes("Talk.")) return say(TALK, { size: 4, delayMs: 8 });
-  return prompt.filter(({ role }) => role === "tool").length < STEPS ? call("step", {}, randomUUID()) : say("Done.");
+  const calls = prompt.filter(({ role }) => role === "tool").length;
+  if (text.includes("Ask.") && calls === 0) return call("jump", {});
+  return text.includes("Walk") && calls < STEPS ? call("step", {}, randomUUID()) : say("Done.");
 });

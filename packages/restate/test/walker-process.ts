@@ -10,14 +10,30 @@ export interface WalkerOptions {
   by: string;
   role: "worker" | "front";
   store: PostgresOptions;
-  restate: RestateOptions;
+  engine: RestateOptions | "graphile";
 }
 
-/** What the test asks of a process. */
-export type WalkerOrder = { order: "post"; threadId: string; content: string } | { order: "driven" };
+/** What the test asks of a process. `approve`: the calls that wait in these threads, all at once. */
+export type WalkerOrder =
+  | { order: "post"; threadId: string; content: string }
+  | { order: "approve"; threadIds: string[] }
+  | { order: "driven" }
+  | { order: "use" };
 
-/** What a process sends to the test. `served`: when it began to serve, by its clock. */
-export type WalkerReport = { ran: Ran } | { served: number } | { posted: true } | { driven: number };
+/** What a process has of its machine. */
+export interface WalkerUse {
+  heapBytes: number;
+  timers: number;
+}
+
+/** What a process sends to the test. `served`: when it began to serve, by its clock. `statuses`: of the threads after the answers. */
+export type WalkerReport =
+  | { ran: Ran }
+  | { served: number }
+  | { posted: true }
+  | { statuses: string[] }
+  | { driven: number }
+  | { use: WalkerUse };
 
 /** A worker or a front in a process of its own. */
 export class WalkerProcess {
@@ -39,7 +55,7 @@ export class WalkerProcess {
     ran: (run: Ran) => void,
   ): Promise<{ walker: WalkerProcess; served: number }> {
     const program = await bundle(new URL("./programs/walker.ts", import.meta.url));
-    const walker = new WalkerProcess(fork(program, [JSON.stringify(options)], { execArgv: [] }), ran);
+    const walker = new WalkerProcess(fork(program, [JSON.stringify(options)], { execArgv: ["--expose-gc"] }), ran);
     const report = await walker.#next();
     if (!("served" in report)) throw new Error(`The process "${options.by}" did not start.`);
     return { walker, served: report.served };

@@ -17,11 +17,11 @@ export const processDeaths: DeathChecks = {
   "a front is killed": async () => {
     await using engines = await TestEngine.make();
     await using team = new LocalTeam(await Place.make());
-    const restate = engines.options;
+    const engine = engines.options;
     const front = await frontOf(team, engines);
     const { id: threadId } = await front.createThread();
-    await team.process("worker", { restate });
-    const { walker: killed } = await team.process("front", { restate, role: "front" });
+    await team.process("worker", { engine });
+    const { walker: killed } = await team.process("front", { engine, role: "front" });
     await killed.ask({ order: "post", threadId, content: "Walk." });
     await killed.kill();
     await team.stepOf("worker");
@@ -40,8 +40,8 @@ export const processDeaths: DeathChecks = {
   "all workers are gone": async () => {
     await using engines = await TestEngine.make();
     await using team = new LocalTeam(await Place.make());
-    const restate = engines.options;
-    const { walker: only } = await team.process("only", { restate });
+    const engine = engines.options;
+    const { walker: only } = await team.process("only", { engine });
     const front = await frontOf(team, engines);
     const seats = await Promise.all(
       Array.from({ length: 10 }, async () => {
@@ -56,7 +56,7 @@ export const processDeaths: DeathChecks = {
     await only.kill();
     turns.push(...others.map(({ seat }) => seat.sendMessage({ content: "Walk." })));
     await until("the wakes", async () => (await front.metrics()).wakesSent >= seats.length);
-    const { served } = await team.process("next", { restate });
+    const { served } = await team.process("next", { engine });
     const reasons = (await Promise.all(turns)).map(({ reason }) => reason);
     assert.deepEqual(new Set(reasons), new Set(["complete"]));
     const firsts = await Promise.all(
@@ -72,17 +72,17 @@ export const processDeaths: DeathChecks = {
   "a thread kills its drivers": async () => {
     await using engines = await TestEngine.make();
     await using team = new LocalTeam(await Place.make());
-    const restate = engines.options;
+    const engine = engines.options;
     const front = await frontOf(team, engines);
     const { id: threadId } = await front.createThread();
-    let workers = await Promise.all(["a", "b"].map((by) => team.process(by, { restate })));
+    let workers = await Promise.all(["a", "b"].map((by) => team.process(by, { engine })));
     await front.post({ content: "Die.", delivery: "send" });
     await until(
       "the parked turn",
       async () => {
         const alive = workers.filter(({ walker }) => walker.isAlive);
         const isParked = front.getDisplayState().status === "parked";
-        workers = isParked || alive.length > 1 ? alive : [...alive, await team.process("next", { restate })];
+        workers = isParked || alive.length > 1 ? alive : [...alive, await team.process("next", { engine })];
         return isParked;
       },
       60_000,
@@ -101,9 +101,9 @@ const frontOf = (team: LocalTeam, { options }: TestEngine): Promise<Harness> =>
 async function replaced(signal: "SIGKILL" | "SIGSTOP"): Promise<number> {
   await using engines = await TestEngine.make();
   await using team = new LocalTeam(await Place.make());
-  const restate = engines.options;
+  const engine = engines.options;
   const workers = new Map<string, WalkerProcess>();
-  for (const by of ["a", "b"]) workers.set(by, (await team.process(by, { restate })).walker);
+  for (const by of ["a", "b"]) workers.set(by, (await team.process(by, { engine })).walker);
   const front = await frontOf(team, engines);
   const { id: threadId } = await front.createThread();
   const turn = front.sendMessage({ content: "Walk." });
