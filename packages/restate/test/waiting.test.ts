@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Harness, Placement } from "@cinch/core";
 import { graphilePlacement } from "@cinch/postgres";
 import { restatePlacement } from "@cinch/restate";
+import { copiedThreads } from "../../postgres/test/copied-threads.ts";
 import { Place } from "../../postgres/test/place.ts";
 import { serverUrl } from "../../postgres/test/server.ts";
 import { until } from "../../postgres/test/until.ts";
@@ -52,29 +53,9 @@ class WaitingTeam implements AsyncDisposable {
     return this.team.harness("front", { url: this.#place.url, placement });
   }
 
-  /** Copies the thread, as if as many people had been asked. Returns the ids. */
-  async copies(threadId: string): Promise<string[]> {
-    const rows = await this.#place.query(
-      `WITH copied AS (
-         INSERT INTO cinch.threads (id, title, folded, resource, parent, subagent, created_at, updated_at, touched, metadata, version,
-           asked, changed, deleted)
-         SELECT id || '-' || n, title, folded, resource, parent, subagent, created_at, updated_at, nextval('cinch.touches'), metadata,
-           version, asked, changed, deleted
-         FROM cinch.threads, generate_series(1, $2::integer) n WHERE id = $1 RETURNING no, id
-       ), source AS (SELECT no FROM cinch.threads WHERE id = $1
-       ), heads AS (
-         INSERT INTO cinch.heads SELECT c.no, last_seq, epoch, holder, active, awake, woken_at, due_at, asking, deleted, nonce
-         FROM copied c, cinch.heads WHERE thread = (SELECT no FROM source)
-       ), segments AS (
-         INSERT INTO cinch.segments SELECT c.no, idx, c.no, from_seq, to_seq
-         FROM copied c, cinch.segments WHERE thread = (SELECT no FROM source)
-       ), events AS (
-         INSERT INTO cinch.events SELECT c.no, seq, checksum, input, nonce, body
-         FROM copied c, cinch.events WHERE journal = (SELECT no FROM source)
-       ) SELECT id FROM copied ORDER BY no`,
-      [threadId, WAITING],
-    );
-    return rows.map(({ id }) => String(id));
+  /** As if as many people had been asked. */
+  copies(threadId: string): Promise<string[]> {
+    return copiedThreads(this.#place, threadId, WAITING);
   }
 
   async connections(): Promise<number> {
