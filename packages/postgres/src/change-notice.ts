@@ -10,7 +10,7 @@ export type ChangeNotice =
 
 const KEY_BYTES = 6;
 
-/** With 32 bits, some follower among many would take the \`seq\` of another thread for its own, and be deaf until it is reached. */
+/** With 32 bits, some follower among many would take the `seq` of another thread for its own, and be deaf until it is reached. */
 export const noticeKey = (threadId: string): number => hash("sha256", threadId, "buffer").readUIntBE(0, KEY_BYTES);
 
 /** The server accepts less than 8,000 bytes in one notice. */
