@@ -129,6 +129,21 @@ export const postgres = inPackage("packages/postgres", [
     tests: ["conformance"],
   },
   {
+    attacks: "each look for stranded threads reads all threads while one is awake",
+    file: "sql/waiting-functions.ts",
+    find: "ms float8) LANGUAGE plpgsql STABLE ROWS 20",
+    replace: "ms float8) LANGUAGE plpgsql STABLE",
+    tests: ["waiting"],
+  },
+  {
+    attacks: "each look for stranded threads reads all threads while one is driven",
+    file: "sql/waiting-functions.ts",
+    find: "SELECT (SELECT t.resource FROM cinch.threads t WHERE t.no = h.thread) AS resource\n    FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no",
+    replace:
+      "SELECT t.resource FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no JOIN cinch.threads t ON t.no = h.thread",
+    tests: ["waiting"],
+  },
+  {
     attacks: "a clock that was set back hides a thread",
     file: "sql/waiting-functions.ts",
     find: "h.woken_at > time OR ",

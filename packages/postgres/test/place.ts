@@ -13,8 +13,9 @@ export class Place implements AsyncDisposable {
     this.url = url;
   }
 
-  static async make(): Promise<Place> {
-    return new Place(await serverUrl());
+  /** `url`: of another server than the one for tests. */
+  static async make({ url }: { url?: string } = {}): Promise<Place> {
+    return new Place(url ?? (await serverUrl()));
   }
 
   get options(): PostgresOptions {

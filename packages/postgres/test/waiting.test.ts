@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
 import type { DurableEvent, Store } from "@cinch/core";
+import { copiedThreads } from "./copied-threads.ts";
 import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
 import { Proxy } from "./proxy.ts";
@@ -149,4 +151,33 @@ test("a clock that was set back hides no thread", async () => {
   assert.deepEqual(await found(), []);
   await place.query("UPDATE cinch.heads SET woken_at = woken_at + interval '1 hour' WHERE awake");
   assert.deepEqual(await found(), ["t"]);
+});
+
+test("a look for stranded threads reads few pages, however many threads there are, awake and driven ones too", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  await store.append("t", [created()], { afterSeq: 0 });
+  // The server has not analysed the tables since.
+  await copiedThreads(place, "t", 20_000);
+  await place.query("UPDATE cinch.heads SET awake = true, woken_at = now() WHERE thread <= 20");
+  await place.query(
+    "UPDATE cinch.heads SET holder = (SELECT max(no) FROM cinch.holders) WHERE thread BETWEEN 100 AND 130",
+  );
+  assert.equal((await store.stranded({ limit: 100, freeMs: 0, maxPerResource: 100 })).length, 20);
+  const client = new Client(place.url);
+  await client.connect();
+  let pages = 0;
+  // The first look of a connection also reads what the server knows about its tables.
+  for (const _ of ["first", "second"]) {
+    const { rows } = await client.query<Record<string, [{ Plan: Record<string, number> }]>>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM "${place.schema}".stranded(0, '{}', 0, 100, '{}', 100)`,
+    );
+    const { Plan: plan } = rows[0]!["QUERY PLAN"]![0];
+    pages = plan["Shared Hit Blocks"]! + plan["Shared Read Blocks"]!;
+  }
+  await client.end();
+  const [{ pages: all }] = (await place.query("SELECT pg_relation_size('cinch.heads') / 8192 AS pages")) as [
+    { pages: string },
+  ];
+  assert.ok(pages < Number(all), `${pages} pages; the heads have ${all}`);
 });

@@ -1,76 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { createServer as createHttpServer } from "node:http";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { DriveOutcome } from "@cinch/core";
 import { CountedDrive, TestEngine } from "./engine.ts";
-import { endRestate, startRestate, type RestateServer } from "./server.ts";
+import { MortalRestate } from "./mortal-restate.ts";
 import { until } from "../../postgres/test/until.ts";
 
-/** A Restate of its own, which the test may kill, start and wipe. */
-class MortalRestate implements AsyncDisposable {
-  readonly #folder = mkdtempSync(join(tmpdir(), "cinch-restate-"));
-  #server: RestateServer | undefined;
-
-  async start(): Promise<RestateServer> {
-    return (this.#server = await startRestate(this.#folder, { as: this.#server }));
-  }
-
-  async kill(): Promise<void> {
-    endRestate(this.#server!.pid);
-    await until("its end", () => !isAlive(this.#server!.pid));
-  }
-
-  wipe(): void {
-    rmSync(join(this.#folder, "data"), { recursive: true, force: true, maxRetries: 3 });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#server) endRestate(this.#server.pid);
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 describe("when Restate fails", { concurrency: true }, () => {
-  test("killed in mid-drive it cuts no drive, and a wiped one gets the workers again with the next wake", async () => {
-    await using restate = new MortalRestate();
-    const { ingress, admin, identity } = await restate.start();
-    await using engine = await TestEngine.make({ ingress, admin, identity });
-    const drives: string[] = [];
-    const long = Promise.withResolvers<DriveOutcome>();
-    // As a harness: while the thread has a driver, another attempt is done at once.
-    const worker = await engine.worker((threadId) => {
-      drives.push(threadId);
-      return threadId === "long" && drives.filter((one) => one === "long").length === 1 ? long.promise : "done";
-    });
-    await worker.wake("long");
-    await until("the drive", () => drives.length === 1);
-    await restate.kill();
-    await assert.rejects(worker.wake("lost"), /Restate took no wake: .* does not answer/);
-    await restate.start();
-    await until("the drive", () => drives.length === 2);
-    assert.deepEqual(drives, ["long", "long"]);
-    await restate.kill();
-    restate.wipe();
-    await restate.start();
-    const front = engine.placement();
-    await front.wake("after");
-    await until("the drive", () => drives.includes("after"));
-    long.resolve("done");
-  });
-
   test("down when a worker starts, it gets the worker when it is up", async () => {
     await using restate = new MortalRestate();
     const { ingress, admin, identity } = await restate.start();

@@ -1,11 +1,13 @@
 /**
  * The threads that need a driver and have none, and for how long. `dead` has the beats at which holders were found dead: one with another
- * beat lives. Few rows of a large table are asked for, which the server does not know before it has analysed the table: hence the setting.
+ * beat lives. Few rows of a large table are asked for, which the server does not know before it has analysed the table: hence the settings,
+ * and `ROWS`. Without them, a look would read all threads as soon as one is awake.
  * A time in the future means that the clock of the server was set back, and says nothing about how long ago it was.
  */
 const WAITING = `
 CREATE OR REPLACE FUNCTION cinch.waiting(dead jsonb, free_ms float8)
-RETURNS TABLE (thread bigint, ms float8) LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $function$
+RETURNS TABLE (thread bigint, ms float8) LANGUAGE plpgsql STABLE ROWS 20
+  SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $function$
 DECLARE
   living bigint[] := ARRAY(SELECT o.no FROM cinch.holders o WHERE (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat);
   time timestamptz := clock_timestamp();
@@ -21,9 +23,13 @@ END $function$;
 
 const DRIVEN = `
 CREATE OR REPLACE FUNCTION cinch.driven(dead jsonb)
-RETURNS TABLE (resource text, count bigint) LANGUAGE sql STABLE SET enable_seqscan = off AS $function$
-  SELECT t.resource, count(*) FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no JOIN cinch.threads t ON t.no = h.thread
-    WHERE (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat GROUP BY t.resource
+RETURNS TABLE (resource text, count bigint) LANGUAGE sql STABLE ROWS 20
+  SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $function$
+  SELECT d.resource, count(*) FROM (
+    SELECT (SELECT t.resource FROM cinch.threads t WHERE t.no = h.thread) AS resource
+    FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no
+    WHERE (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat
+  ) AS d GROUP BY d.resource
 $function$;
 `;
 
@@ -31,7 +37,7 @@ $function$;
 const STRANDED = `
 CREATE OR REPLACE FUNCTION cinch.stranded(
   me bigint, dead jsonb, free_ms float8, most_per_resource integer, exempt text[], most integer)
-RETURNS TABLE (threads jsonb, holders bigint[]) LANGUAGE plpgsql STABLE AS $function$
+RETURNS TABLE (threads jsonb, holders bigint[]) LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $function$
 BEGIN
   holders := ARRAY(SELECT o.no FROM cinch.holders o WHERE o.no <> me
     AND EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no));

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { endRestate } from "../server.ts";
+import { signalPid } from "../../../postgres/test/mortal-postgres.ts";
 import type { MemberProcess } from "./member-process.ts";
-import { signalPid, type Team } from "./team.ts";
+import type { Team } from "./team.ts";
 
 /** What it is done to, and what is done. */
 interface Fault {
@@ -27,38 +27,36 @@ async function stopMember(_: Team, member: MemberProcess): Promise<string> {
   return `was stopped for ${Math.round(ms)} ms`;
 }
 
-async function stopAll(pids: readonly number[]): Promise<string> {
+async function stopPostgres({ postgres }: Team): Promise<string> {
   const ms = between(500, 5_000);
-  for (const pid of pids) signalPid(pid, "SIGSTOP");
-  await pause(ms);
-  for (const pid of pids) signalPid(pid, "SIGCONT");
+  await postgres!.stopFor(ms);
   return `was stopped for ${Math.round(ms)} ms`;
 }
 
-/** The whole server, which is then started on its data. */
-async function killPostgres(team: Team): Promise<string> {
-  // While one of its processes lives, no other server can have its data.
-  for (let pids = team.postgresPids(); pids.length > 0; pids = team.postgresPids()) {
-    for (const pid of pids) signalPid(pid, "SIGKILL");
-    await pause(10);
-  }
+async function stopRestate({ restate }: Team): Promise<string> {
+  const ms = between(500, 5_000);
+  signalPid(restate!.pid, "SIGSTOP");
+  await pause(ms);
+  signalPid(restate!.pid, "SIGCONT");
+  return `was stopped for ${Math.round(ms)} ms`;
+}
+
+async function killPostgres({ postgres }: Team): Promise<string> {
+  await postgres!.kill();
   await pause(between(200, 1_500));
-  await team.startPostgres();
+  await postgres!.start();
   return "was killed";
 }
 
-/** The server then ends all connections, and recovers. */
-async function killBackend(team: Team): Promise<string> {
-  const children = team.postgresPids().filter((pid) => pid !== team.postgres!.pid);
-  const child = oneOf(children);
-  if (child) signalPid(child, "SIGKILL");
+async function killBackend({ postgres }: Team): Promise<string> {
+  postgres!.killOne();
   return "lost one of its processes";
 }
 
-async function killRestate(team: Team): Promise<string> {
-  endRestate(team.restate!.pid);
+async function killRestate({ restate }: Team): Promise<string> {
+  await restate!.kill();
   await pause(between(200, 2_000));
-  await team.startRestate();
+  await restate!.start();
   return "was killed";
 }
 
@@ -71,9 +69,9 @@ const FAULTS: readonly Fault[] = [
   { target: "front", happen: stopMember },
   { target: "postgres", happen: killPostgres },
   { target: "postgres", happen: killBackend },
-  { target: "postgres", happen: (team) => stopAll(team.postgresPids()) },
+  { target: "postgres", happen: stopPostgres },
   { target: "restate", happen: killRestate },
-  { target: "restate", happen: (team) => stopAll([team.restate!.pid]) },
+  { target: "restate", happen: stopRestate },
 ];
 
 /** Begins a fault every 3 to 5 seconds, each kind as often as the others, and returns what happened. Some last longer than that. */

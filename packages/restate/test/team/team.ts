@@ -1,12 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "@cinch/core";
-import { startServer, type Server } from "../../../postgres/test/server.ts";
+import type { RestateOptions } from "@cinch/restate";
+import { MortalPostgres } from "../../../postgres/test/mortal-postgres.ts";
 import { bundle } from "../../../testkit/test/bundle.ts";
-import { endRestate, freePort, startRestate, type RestateServer } from "../server.ts";
+import { MortalRestate } from "../mortal-restate.ts";
+import { freePort } from "../server.ts";
 import { storeOf } from "./member-harness.ts";
 import type { MemberOptions } from "./member-options.ts";
 import { MemberProcess } from "./member-process.ts";
@@ -23,8 +24,8 @@ export class Team implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), "cinch-team-"));
   readonly members: MemberProcess[] = [];
   readonly #options: TeamOptions;
-  postgres: Server | undefined;
-  restate: RestateServer | undefined;
+  postgres: MortalPostgres | undefined;
+  restate: MortalRestate | undefined;
   #member!: Omit<MemberOptions, "role" | "threads">;
 
   private constructor(options: TeamOptions) {
@@ -65,56 +66,31 @@ export class Team implements AsyncDisposable {
     }
   }
 
-  async startRestate(): Promise<void> {
-    this.restate = await startRestate(join(this.folder, "restate"), { as: this.restate });
-  }
-
-  async startPostgres(): Promise<void> {
-    this.postgres = await startServer(join(this.folder, "postgres/data"), { port: this.postgres?.port });
-  }
-
-  /** The processes of the Postgres server: their working directory is its data. */
-  postgresPids(): number[] {
-    const data = join(this.folder, "postgres/data");
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-    return pids.filter((pid) => workingDirectory(pid) === data).map(Number);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.members.map((member) => member.kill()));
-    if (this.restate) endRestate(this.restate.pid);
-    if (this.postgres) {
-      for (const pid of this.postgresPids()) signalPid(pid, "SIGCONT");
-      signalPid(this.postgres.pid, "SIGQUIT");
-    }
-    await pause(200);
+    await this.restate?.[Symbol.asyncDispose]();
+    await this.postgres?.[Symbol.asyncDispose]();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async #startServers(): Promise<void> {
     const { folder } = this;
     const { store, placement } = this.#options;
-    // The server runs as another user.
-    chmodSync(folder, 0o755);
-    mkdirSync(join(folder, "restate"));
-    mkdirSync(join(folder, "postgres"));
-    if (store === "postgres") await this.startPostgres();
-    if (placement === "restate") await this.startRestate();
+    if (store === "postgres") {
+      this.postgres = new MortalPostgres();
+      await this.postgres.start();
+    }
     this.#member = {
       folder,
       store: store === "sqlite" ? { sqlite: join(folder, "team.db") } : { postgres: { url: this.postgres!.url } },
-      placement:
-        placement === "graphile"
-          ? "graphile"
-          : {
-              restate: {
-                ingress: this.restate!.ingress,
-                admin: this.restate!.admin,
-                identity: this.restate!.identity,
-                advertise: `http://127.0.0.1:${await freePort()}`,
-              },
-            },
+      placement: placement === "graphile" ? "graphile" : await this.#startRestate(),
     };
+  }
+
+  async #startRestate(): Promise<{ restate: RestateOptions }> {
+    this.restate = new MortalRestate();
+    const { ingress, admin, identity } = await this.restate.start();
+    return { restate: { ingress, admin, identity, advertise: `http://127.0.0.1:${await freePort()}` } };
   }
 
   async #startMembers(): Promise<void> {
@@ -136,22 +112,5 @@ export class Team implements AsyncDisposable {
     await harness.init();
     for (const id of ids) await harness.createThread({ id });
     await harness.close();
-  }
-}
-
-function workingDirectory(pid: string): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A process that is gone by now is no defect. */
-export function signalPid(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended.
   }
 }
