@@ -22,7 +22,11 @@ export class ChangeWatch {
 
   constructor(database: Database, { directUrl, holder }: { directUrl: string; holder: LeaseHolder }) {
     this.#barrier = FollowBarrier.of(`${database.place} ${database.schema}`);
-    this.#threads = new ThreadFollowers(database, { holder, barrier: this.#barrier });
+    this.#threads = new ThreadFollowers(database, {
+      holder,
+      barrier: this.#barrier,
+      unnoticed: () => this.#direct.check(),
+    });
     this.#lists = new ListFollowers(database, this.#barrier);
     const received = (notices: readonly ChangeNotice[]) => {
       for (const notice of notices) {
