@@ -23,7 +23,7 @@ const DRIVEN = `
 CREATE OR REPLACE FUNCTION cinch.driven(dead jsonb)
 RETURNS TABLE (resource text, count bigint) LANGUAGE sql STABLE SET enable_seqscan = off AS $function$
   SELECT t.resource, count(*) FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no JOIN cinch.threads t ON t.no = h.thread
-    WHERE (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat GROUP BY t.resource
+    WHERE h.awake AND (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat GROUP BY t.resource
 $function$;
 `;
 
