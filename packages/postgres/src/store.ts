@@ -89,6 +89,7 @@ class PostgresStore implements Store {
   }
 
   async #close(opened: Opened): Promise<void> {
+    opened.watch.end();
     opened.lanes.giveUpSoon();
     // One of them may be about to take a lease.
     await Promise.allSettled(this.#appends);
@@ -329,7 +330,7 @@ async function closeAll({ database, holder, watch, indexer }: Opened): Promise<v
     // Without the server the leases can't be released. Other processes find out that their holder is gone.
     if (!(error instanceof CinchError)) throw error;
   }
-  await watch.stop();
+  await watch.close();
   await database.close();
 }
 

@@ -84,6 +84,13 @@ export class ThreadFollowers {
     };
   }
 
+  /** Calls no follower any more. */
+  end(): void {
+    for (const { callbacks } of this.#followed.values()) callbacks.clear();
+    this.#followed.clear();
+    this.#byKey.clear();
+  }
+
   /** This store object has changed the thread. With `seq`, the only change is that the journal now ends at `seq`. */
   notify(threadId: string, seq?: number): void {
     const followed = this.#followed.get(threadId);
