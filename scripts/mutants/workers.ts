@@ -45,6 +45,13 @@ export const workers = inPackage("packages/core", [
     tests: ["workers/scheduled"],
   },
   {
+    attacks: "workers: a worker with room waits because others have waited longer",
+    file: "workers/worker.ts",
+    find: "if (listed.length >= this.#limits.maxThreads) this.#look(0);",
+    replace: "",
+    tests: ["workers/limits"],
+  },
+  {
     attacks: "workers: maxThreads is not kept",
     file: "workers/worker.ts",
     find: "if (this.#room <= 0 || this.#slots.has(threadId)) return;",

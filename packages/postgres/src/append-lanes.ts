@@ -47,7 +47,6 @@ export class AppendLanes {
   #giveUpAt = Infinity;
   #batches = 0;
   #batchedAppends = 0;
-  #idle = Promise.withResolvers<void>();
 
   constructor(database: Database, holder: LeaseHolder) {
     this.#database = database;
@@ -70,13 +69,9 @@ export class AppendLanes {
     return { batches: this.#batches, batchedAppends: this.#batchedAppends };
   }
 
-  /** Settles when no append is under way. While the server is away, appends are given up after `AWAY_MS`. */
-  async close(): Promise<void> {
+  /** From now on, appends are given up after `AWAY_MS` while the server is away. */
+  giveUpSoon(): void {
     this.#giveUpAt = performance.now() + AWAY_MS;
-    while (this.#busy > 0) {
-      this.#idle = Promise.withResolvers();
-      await this.#idle.promise;
-    }
   }
 
   /** After the code that runs now, which may append more. */
@@ -95,7 +90,6 @@ export class AppendLanes {
   async #work(): Promise<void> {
     for (let batch = this.#next(); batch.length > 0; batch = this.#next()) await this.#send(batch);
     this.#busy -= 1;
-    if (this.#busy === 0) this.#idle.resolve();
   }
 
   #next(): Waiting[] {
@@ -169,7 +163,6 @@ export class AppendLanes {
   #rejectAll(error: unknown): void {
     this.#busy -= 1;
     rejectEach(this.#waiting.splice(0), error);
-    this.#idle.resolve();
   }
 }
 

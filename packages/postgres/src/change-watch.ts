@@ -18,11 +18,15 @@ export class ChangeWatch {
   readonly #direct: DirectConnection;
   readonly #barrier: FollowBarrier;
   #timer: NodeJS.Timeout | undefined;
-  #isStopped = false;
+  #isEnded = false;
 
   constructor(database: Database, { directUrl, holder }: { directUrl: string; holder: LeaseHolder }) {
     this.#barrier = FollowBarrier.of(`${database.place} ${database.schema}`);
-    this.#threads = new ThreadFollowers(database, { holder, barrier: this.#barrier });
+    this.#threads = new ThreadFollowers(database, {
+      holder,
+      barrier: this.#barrier,
+      unnoticed: () => this.#direct.check(),
+    });
     this.#lists = new ListFollowers(database, this.#barrier);
     const received = (notices: readonly ChangeNotice[]) => {
       for (const notice of notices) {
@@ -60,7 +64,7 @@ export class ChangeWatch {
     const key = noticeKey(threadId);
     this.#direct.send(seq === undefined ? { kind: "changed", key } : { kind: "appended", key, seq });
     // The caller gets its result first.
-    setImmediate(() => !this.#isStopped && this.#threads.notify(threadId, seq));
+    setImmediate(() => this.#threads.notify(threadId, seq));
   }
 
   /** This process has changed the draft of a thread, which its own followers need not know. */
@@ -75,15 +79,20 @@ export class ChangeWatch {
     this.#lists.received(notice);
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
+  /** Calls no follower any more. What this process still changes is sent to the others. */
+  end(): void {
+    this.#isEnded = true;
     clearTimeout(this.#timer);
+    this.#threads.end();
     this.#lists.end();
+  }
+
+  async close(): Promise<void> {
     await this.#direct.close();
   }
 
   #schedule(): void {
-    if (this.#timer || this.#isStopped || !(this.#threads.isFollowed || this.#lists.isFollowed)) return;
+    if (this.#timer || this.#isEnded || !(this.#threads.isFollowed || this.#lists.isFollowed)) return;
     this.#timer = setTimeout(() => this.#poll(), this.#direct.hears ? POLL_MS : POLL_WITHOUT_NOTICES_MS).unref();
   }
 

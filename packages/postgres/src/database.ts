@@ -3,6 +3,7 @@ import {
   Pool,
   escapeIdentifier,
   types,
+  type Client,
   type ClientBase,
   type ClientConfig,
   type PoolClient,
@@ -38,7 +39,7 @@ const CONNECT_MS = 5_000;
 /** A server that does not answer does not confirm the end of a connection either. */
 export const END_MS = 1_000;
 /** After so long without an answer, a connection counts as lost. A query that only takes long gets more time at each attempt. */
-const SILENT_MS = { append: 10_000, beat: 1_500, write: 10_000, read: 60_000 };
+const LANE_SILENT_MS = { append: 10_000, beat: 1_500, write: 10_000, read: 60_000 };
 const MAX_DOUBLINGS = 4;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
@@ -90,7 +91,7 @@ export class Database {
       const config = {
         text: this.sql(text),
         values: [...values],
-        query_timeout: SILENT_MS[lane] * 2 ** Math.min(attempt, MAX_DOUBLINGS),
+        query_timeout: LANE_SILENT_MS[lane] * 2 ** Math.min(attempt, MAX_DOUBLINGS),
       };
       const { rows } = await client.query<R>(config as QueryConfig);
       client.release();
@@ -199,6 +200,20 @@ export async function within(ms: number, promise: Promise<unknown>): Promise<voi
 }
 
 export const closedStore = (): CinchError => new CinchError("CLOSED", "The store is not open. Call its open() first.");
+
+/** The same for a direct connection, whose queries are short. */
+export const SILENT_MS = 5_000;
+
+type Socketed = Client & { connection: { stream: { destroy(): void } } };
+
+/** Ends a direct connection. A server that has fallen silent does not confirm that. Does not reject. */
+export async function endClient(client: Client): Promise<void> {
+  await within(
+    END_MS,
+    client.end().catch(() => undefined),
+  );
+  (client as Socketed).connection.stream.destroy();
+}
 
 export const connectionConfig = (url: string): ClientConfig => ({
   connectionString: url,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { END_MS, connectionConfig, pausing, within, type Database } from "./database.ts";
+import { END_MS, SILENT_MS, connectionConfig, endClient, pausing, within, type Database } from "./database.ts";
 import { meaningOf } from "./failure.ts";
 import { noticesIn, Outbox, type ChangeNotice } from "./change-notice.ts";
 
@@ -68,20 +68,26 @@ export class DirectConnection {
     this.#flush();
   }
 
+  /** A change has come without a notice. It may be on its way, or this connection has fallen silent. */
+  check(): void {
+    const client = this.#client;
+    if (client && this.#hears && !this.#hello) this.#sayHello(client, () => this.#lost(client));
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#hello);
+    this.#stopHello();
     await this.#connecting;
     const client = this.#client as Refable | undefined;
     // What is awaited must keep the process alive.
     client?.ref();
     await within(END_MS, this.#flushed());
     this.#client = undefined;
-    if (client) await within(END_MS, client.end()).catch(() => undefined);
+    if (client) await endClient(client);
   }
 
   async #connect(): Promise<void> {
-    const client = new Client(connectionConfig(this.#url));
+    const client = new Client({ ...connectionConfig(this.#url), query_timeout: SILENT_MS });
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));
     client.on("notification", ({ payload = "" }) => this.#received(payload));
@@ -90,14 +96,15 @@ export class DirectConnection {
       await this.#lock(client);
       await client.query(`LISTEN ${this.#channel}`);
     } catch (error) {
-      await client.end().catch(() => undefined);
+      await endClient(client);
       throw error;
     }
-    if (this.#isClosed) return void client.end().catch(() => undefined);
+    if (this.#isClosed) return endClient(client);
     this.#client = client;
     // A store that is not closed does not keep its process alive.
     (client as Refable).unref();
-    this.#sayHello(client);
+    this.#hears = false;
+    this.#sayHello(client, () => this.#warn());
     this.#handlers.connected();
     this.#flush();
   }
@@ -113,16 +120,17 @@ export class DirectConnection {
     await query("UPDATE cinch.holders SET locked_since = pg_postmaster_start_time() WHERE no = $1");
   }
 
-  #sayHello(client: Client): void {
-    clearTimeout(this.#hello);
-    this.#hears = false;
-    this.#hello = setTimeout(() => {
-      process.emitWarning(
-        `${this.#database.place} sends no notices on this connection, so the store asks it for changes 20 times a second. ` +
-          "If a pooler is in between, give a directUrl that leads to the server.",
-        { type: "CinchWarning", code: "CINCH_NO_NOTICES" },
-      );
-    }, HELLO_MS).unref();
+  #warn(): void {
+    process.emitWarning(
+      `${this.#database.place} sends no notices on this connection, so the store asks it for changes 20 times a second. ` +
+        "If a pooler is in between, give a directUrl that leads to the server.",
+      { type: "CinchWarning", code: "CINCH_NO_NOTICES" },
+    );
+  }
+
+  #sayHello(client: Client, unanswered: () => void): void {
+    this.#stopHello();
+    this.#hello = setTimeout(unanswered, HELLO_MS).unref();
     // By another connection: through a pooler this one might share a session of the server with itself, and hear only what it says.
     const values = [this.#channel, `${HELLO} ${this.#holder}`];
     this.#database.once("write", { text: "SELECT pg_notify($1, $2)", values }).catch(() => this.#lost(client));
@@ -131,8 +139,7 @@ export class DirectConnection {
   #received(payload: string): void {
     if (payload === `${HELLO} ${this.#holder}`) {
       this.#hears = true;
-      clearTimeout(this.#hello);
-      return;
+      return this.#stopHello();
     }
     const { sender, notices } = noticesIn(payload);
     if (sender !== this.#holder) this.#handlers.received(notices);
@@ -168,11 +175,17 @@ export class DirectConnection {
     if (client !== this.#client || this.#isClosed) return;
     this.#client = undefined;
     this.#hears = false;
-    client?.end().catch(() => undefined);
-    this.#connecting ??= this.#reconnect().finally(() => (this.#connecting = undefined));
+    this.#stopHello();
+    this.#connecting ??= this.#reconnect(client).finally(() => (this.#connecting = undefined));
   }
 
-  async #reconnect(): Promise<void> {
+  #stopHello(): void {
+    clearTimeout(this.#hello);
+    this.#hello = undefined;
+  }
+
+  async #reconnect(lost?: Client): Promise<void> {
+    if (lost) await endClient(lost);
     for (let attempt = 0; !this.#isClosed; attempt++) {
       await pausing(attempt);
       try {

@@ -125,7 +125,7 @@ export class ListFollowers {
     this.#reported.clear();
     const text = `SELECT ${COLUMNS} FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no WHERE t.no = ANY ($1)`;
     const rows = await this.#database.read<ChangedRow>(text, [reported]);
-    for (const row of rows.toSorted((a, b) => a.touched - b.touched)) this.#announce(row);
+    this.#announceAll(rows);
   }
 
   async #readChanged(): Promise<void> {
@@ -136,7 +136,17 @@ export class ListFollowers {
       [this.#low ?? "0"],
     );
     this.#low = rows[0]!.low;
-    for (const row of rows.toSorted((a, b) => a.touched - b.touched)) if (row.no !== null) this.#announce(row);
+    this.#announceAll(rows.filter(({ no }) => no !== null));
+  }
+
+  #announceAll(rows: readonly ChangedRow[]): void {
+    for (const row of rows.toSorted((a, b) => a.touched - b.touched))
+      try {
+        this.#announce(row);
+      } catch (error) {
+        // A damaged row must not hide the others. What opens the thread reports it.
+        if (!(error instanceof CinchError)) throw error;
+      }
   }
 
   #announce(row: ChangedRow): void {

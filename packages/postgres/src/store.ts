@@ -59,6 +59,7 @@ class PostgresStore implements Store {
   readonly #options: Required<PostgresOptions>;
   /** By thread, the last piece of its draft that is being saved. */
   readonly #drafts = new Map<string, Promise<unknown>>();
+  readonly #appends = new Set<Promise<AppendResult>>();
   #nextDraft = 1;
   #opened: Opened | undefined;
   #closing: Promise<void> | undefined;
@@ -83,11 +84,27 @@ class PostgresStore implements Store {
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    if (opened) this.#closing = closeAll(opened);
+    if (opened) this.#closing = this.#close(opened);
     await this.#closing;
   }
 
-  async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
+  async #close(opened: Opened): Promise<void> {
+    opened.watch.end();
+    opened.lanes.giveUpSoon();
+    // One of them may be about to take a lease.
+    await Promise.allSettled(this.#appends);
+    await closeAll(opened);
+  }
+
+  append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
+    const appended = this.#append(threadId, events, options);
+    this.#appends.add(appended);
+    const remove = () => this.#appends.delete(appended);
+    appended.then(remove, remove);
+    return appended;
+  }
+
+  async #append(...[threadId, events, options]: Parameters<Store["append"]>): Promise<AppendResult> {
     const opened = this.#assertOpen();
     const { lanes, watch, holder, indexer } = opened;
     const op = appendOpOf(threadId, events, options);
@@ -304,8 +321,7 @@ async function resultOf(
   }
 }
 
-async function closeAll({ database, holder, lanes, watch, indexer }: Opened): Promise<void> {
-  await lanes.close();
+async function closeAll({ database, holder, watch, indexer }: Opened): Promise<void> {
   await Promise.all([indexer.stop(), holder.stop()]);
   try {
     await database.write("UPDATE cinch.heads SET holder = NULL WHERE holder = $1", [holder.no]);
@@ -314,7 +330,7 @@ async function closeAll({ database, holder, lanes, watch, indexer }: Opened): Pr
     // Without the server the leases can't be released. Other processes find out that their holder is gone.
     if (!(error instanceof CinchError)) throw error;
   }
-  await watch.stop();
+  await watch.close();
   await database.close();
 }
 

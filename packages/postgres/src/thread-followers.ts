@@ -37,17 +37,26 @@ const STATES = `SELECT t.id, h.last_seq AS seq, nullif(h.holder, $2) AS holder, 
 const STATES_AND_BEATS = `${STATES} UNION ALL
   SELECT NULL, NULL, NULL, NULL, b.no, b.beat, b.locked FROM cinch.beat($3, $4, $5, $6) b`;
 
+interface FollowersPorts {
+  holder: LeaseHolder;
+  barrier: FollowBarrier;
+  /** A query has found what no notice has told of. */
+  unnoticed(): void;
+}
+
 /** Calls back when a followed thread changes: by the notices of other processes, and by one query for all threads in case a notice is lost. */
 export class ThreadFollowers {
   readonly #database: Database;
   readonly #holder: LeaseHolder;
   readonly #grown: GrownJournals;
   readonly #barrier: FollowBarrier;
+  readonly #unnoticed: () => void;
   readonly #followed = new Map<string, Followed>();
   readonly #byKey = new Map<number, Set<Followed>>();
   #reading: Promise<void> | undefined;
 
-  constructor(database: Database, { holder, barrier }: { holder: LeaseHolder; barrier: FollowBarrier }) {
+  constructor(database: Database, { holder, barrier, unnoticed }: FollowersPorts) {
+    this.#unnoticed = unnoticed;
     this.#database = database;
     this.#holder = holder;
     this.#barrier = barrier;
@@ -73,6 +82,13 @@ export class ThreadFollowers {
       followed.callbacks.delete(follower);
       if (followed.callbacks.size === 0 && this.#followed.get(threadId) === followed) this.#remove(followed);
     };
+  }
+
+  /** Calls no follower any more. */
+  end(): void {
+    for (const { callbacks } of this.#followed.values()) callbacks.clear();
+    this.#followed.clear();
+    this.#byKey.clear();
   }
 
   /** This store object has changed the thread. With `seq`, the only change is that the journal now ends at `seq`. */
@@ -176,6 +192,7 @@ export class ThreadFollowers {
     // A notice of a newer event may have come while the query ran.
     const isGrown = now !== null && before !== undefined && now.seq > (before?.seq ?? 0);
     followed.isUnsure = false;
+    if (isGrown && before) this.#unnoticed();
     if (isGrown && !isUnsure && (!before || before.other === now.other)) this.#grew(followed, now.seq);
     followed.state = now && before ? { ...now, seq: Math.max(now.seq, before.seq) } : now;
     if (isUnsure || (before && now && before.other !== now.other)) this.#call(followed);

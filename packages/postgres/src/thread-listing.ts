@@ -1,4 +1,4 @@
-import type { ThreadQuery, ThreadRecord } from "@cinch/core";
+import { CinchError, type ThreadQuery, type ThreadRecord } from "@cinch/core";
 import type { Database } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { foldedTitle, searchConditions } from "./search-words.ts";
@@ -66,6 +66,7 @@ function matching(query: string, param: (value: unknown) => string): string[] {
   );
 }
 
+/** Throws `CORRUPT`. */
 export const recordOfRow = (row: ThreadListRow): ThreadRecord => ({
   id: unescapeText(row.id),
   title: unescapeText(row.title),
@@ -74,5 +75,14 @@ export const recordOfRow = (row: ThreadListRow): ThreadRecord => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   active: row.active,
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  metadata: metadataOf(row),
 });
+
+function metadataOf({ id, metadata }: ThreadListRow): Record<string, unknown> {
+  try {
+    return JSON.parse(metadata) as Record<string, unknown>;
+  } catch (cause) {
+    const message = `The metadata of thread "${unescapeText(id)}" is damaged. Restore the database from a backup, or delete the thread with deleteThread().`;
+    throw new CinchError("CORRUPT", message, cause);
+  }
+}

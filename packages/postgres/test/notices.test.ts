@@ -72,6 +72,31 @@ describe("notices", { concurrency: 4, timeout: 60_000 }, () => {
   });
 });
 
+describe("a direct connection that falls silent", { concurrency: 2, timeout: 60_000 }, () => {
+  test("is replaced by a process that only follows", async () => {
+    await using at = await withProxy({ isMute: false });
+    const { store, other, proxy } = at;
+    await other.append("t", [created()], { afterSeq: 0 });
+    let last = 0;
+    store.follow("t", (seq = 0) => (last = seq));
+    await store.read("t");
+    proxy.forget();
+    for (let seq = 1; proxy.connections === 1; seq++) {
+      await other.append("t", [input("x")], { afterSeq: seq });
+      await until("the callback", () => last === seq + 1);
+    }
+  });
+
+  test("is replaced by a process that only appends", async () => {
+    await using at = await withProxy({ isMute: false });
+    const { store, proxy } = at;
+    await until("the connection", () => proxy.connections === 1);
+    proxy.forget();
+    await store.append("t", [created()], { afterSeq: 0 });
+    await until("another connection", () => proxy.connections === 2);
+  });
+});
+
 test("notices are merged by thread, split at the limit of the server, and unknown ones ignored", () => {
   const outbox = new Outbox();
   for (let seq = 1; seq <= 10; seq++) outbox.add({ kind: "appended", key: 7, seq });

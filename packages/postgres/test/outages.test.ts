@@ -285,6 +285,28 @@ describe("outages", { concurrency: 6 }, () => {
     assert.deepEqual(contents(await store.read("t")), ["1"]);
   });
 
+  test("a thread whose row is damaged is CORRUPT, and those that follow the list get the changes of the others", async () => {
+    await using place = await Place.make();
+    const [store, other] = [await place.store(), await place.store()];
+    const titles: string[] = [];
+    const list = store.followThreads("me");
+    const reading = (async () => {
+      for await (const change of list) if ("thread" in change) titles.push(change.thread.title);
+    })();
+    await store.threads();
+    await other.append("damaged", [created({ title: "damaged" })], { afterSeq: 0 });
+    await until("the first change", () => titles.includes("damaged"));
+    await place.query("UPDATE cinch.threads SET metadata = '{'");
+    await assert.rejects(store.thread("damaged"), { code: "CORRUPT", message: /"damaged"/ });
+    await Promise.all([
+      other.append("damaged", [input("x")], { afterSeq: 1 }),
+      other.append("sound", [created({ title: "sound" })], { afterSeq: 0 }),
+    ]);
+    await until("the change of another thread", () => titles.includes("sound"));
+    await list.return!();
+    await reading;
+  });
+
   test("a changed or missing event is CORRUPT, and names the thread and the event", async () => {
     await using place = await Place.make();
     const store = await place.store();

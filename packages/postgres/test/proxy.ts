@@ -15,6 +15,8 @@ export class Proxy implements AsyncDisposable {
   /** Whether notices are lost on their way to the client. */
   isMute = false;
   cuts = 0;
+  /** How many connections were made. */
+  connections = 0;
   /** How many queries were answered. */
   answers = 0;
 
@@ -53,6 +55,11 @@ export class Proxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.pause();
   }
 
+  /** Forwards nothing on the connections that there are, without closing them, as a router that has forgotten them. New ones work. */
+  forget(): void {
+    for (const socket of this.#sockets) socket.pause();
+  }
+
   thaw(): void {
     this.#isFrozen = false;
     for (const socket of this.#sockets) socket.resume();
@@ -69,6 +76,7 @@ export class Proxy implements AsyncDisposable {
 
   #connected(client: Socket, to: URL): void {
     if (this.#isDown) return void client.destroy();
+    this.connections += 1;
     const server = connect(Number(to.port), to.hostname);
     let isLosing = false;
     for (const [socket, other] of [

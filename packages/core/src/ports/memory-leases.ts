@@ -97,8 +97,9 @@ export class MemoryLeases {
 
   #drivenByResource(): Map<string, number> {
     const driven = new Map<string, number>();
-    for (const { record } of this.#data.threads.values())
-      if (this.isDriven(record.id)) driven.set(record.resourceId, (driven.get(record.resourceId) ?? 0) + 1);
+    for (const { record, wokenAt } of this.#data.threads.values())
+      if (wokenAt !== null && this.isDriven(record.id))
+        driven.set(record.resourceId, (driven.get(record.resourceId) ?? 0) + 1);
     return driven;
   }
 }

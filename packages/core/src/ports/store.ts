@@ -126,7 +126,7 @@ export interface StoreLoad {
   /** Threads that are awake and have no living driver, and how long the first of them has been so, in ms. */
   awake: number;
   oldestAwakeMs: number;
-  /** Threads that a living driver holds, by all processes. */
+  /** Threads that are awake and that a living driver holds, by all processes. */
   driven: number;
 }
 

@@ -133,6 +133,8 @@ export class Worker {
   async #lookFor(wanted: ReadonlySet<string>): Promise<void> {
     const listed = await this.#stranded({ freeMs: 0, except: this.#setbacks.threads.filter((id) => !wanted.has(id)) });
     for (const { threadId } of listed) if (wanted.has(threadId)) this.#take(threadId);
+    // So many have waited longer that the wanted ones may be missing. They come first, wherever their own wakes have gone.
+    if (listed.length >= this.#limits.maxThreads) this.#look(0);
   }
 
   #scheduleLook(): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool } from "@cinch/core";
+import { defineTool, systemClock, type Clock } from "@cinch/core";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { Engine } from "./engine.ts";
@@ -126,4 +126,19 @@ test("a thread that no worker can drive costs few tries, and the others none", a
   const tries = opened.filter((id) => id === stuck).length;
   assert.ok(tries <= 4, `${tries} tries in 3 s`);
   assert.equal((await front.store.load()).awake, 1);
+});
+
+/** The clock of a worker that does not look for threads by itself. */
+const withoutLooks: Clock = {
+  ...systemClock,
+  after: (ms, callback) => (ms === 500 ? () => undefined : systemClock.after(ms, callback)),
+};
+
+test("a worker with room that is woken for one thread, while another has waited longer, drives both", async () => {
+  await using team = new Team(new Engine("lost"));
+  await team.worker({ model: scriptedBy(() => say("done")), worker: { maxThreads: 1 }, clock: withoutLooks });
+  const front = await team.front({ model: script() });
+  await fill(front, 2, "a");
+  await eventually(async () => (await front.store.load()).awake === 0);
+  assert.equal(team.engine.wakes.length, 2);
 });

@@ -1,12 +1,8 @@
 import { Client, type QueryConfig, type QueryResult } from "pg";
-import { END_MS, connectionConfig, pausing, within } from "../database.ts";
+import { END_MS, SILENT_MS, connectionConfig, endClient, pausing, within } from "../database.ts";
 import { sqlStateOf } from "../failure.ts";
 
-/** After so long without an answer, a connection counts as lost. */
-const SILENT_MS = 5_000;
-
 type Query = [text: string | QueryConfig, values?: unknown[]];
-type Socketed = Client & { connection: { stream: { destroy(): void } } };
 
 interface Listening {
   /** What the connection listens to. */
@@ -51,7 +47,7 @@ export class LastingConnection {
     const client = this.#client;
     this.#client = undefined;
     await within(END_MS, Promise.all([this.#last, this.#connecting]));
-    if (client) await end(client);
+    if (client) await endClient(client);
   }
 
   async #repeat(query: Query): Promise<QueryResult> {
@@ -77,10 +73,10 @@ export class LastingConnection {
       await client.connect();
       await client.query(`LISTEN "${this.#listening.channel}"`);
     } catch (error) {
-      await end(client);
+      await endClient(client);
       throw error;
     }
-    if (this.#isClosed) return end(client);
+    if (this.#isClosed) return endClient(client);
     this.#client = client;
     this.#listening.noticed();
   }
@@ -92,7 +88,7 @@ export class LastingConnection {
   }
 
   async #reconnect(lost?: Client): Promise<void> {
-    if (lost) await end(lost);
+    if (lost) await endClient(lost);
     for (let attempt = 0; !this.#isClosed && !this.#client; attempt++) {
       await pausing(attempt);
       await this.#connect().catch(() => undefined);
@@ -101,12 +97,3 @@ export class LastingConnection {
 }
 
 const NOTHING = { rows: [], rowCount: 0, command: "", oid: 0, fields: [] } satisfies QueryResult;
-
-/** A server that has fallen silent does not confirm the end. */
-async function end(client: Client): Promise<void> {
-  await within(
-    END_MS,
-    client.end().catch(() => undefined),
-  );
-  (client as Socketed).connection.stream.destroy();
-}

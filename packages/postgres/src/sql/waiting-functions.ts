@@ -28,7 +28,7 @@ RETURNS TABLE (resource text, count bigint) LANGUAGE sql STABLE ROWS 20
   SELECT d.resource, count(*) FROM (
     SELECT (SELECT t.resource FROM cinch.threads t WHERE t.no = h.thread) AS resource
     FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no
-    WHERE (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat
+    WHERE h.awake AND (dead->>(o.no::text))::bigint IS DISTINCT FROM o.beat
   ) AS d GROUP BY d.resource
 $function$;
 `;

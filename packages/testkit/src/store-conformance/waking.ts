@@ -200,6 +200,8 @@ export function fairness(check: StoreCheck): void {
     await wake(store, "waits");
     await store.append("due", [created()], { afterSeq: 0, dueAt: Date.now() - HOUR_MS });
     await store.append("asleep", [created()], { afterSeq: 0 });
+    // As the lease of a heartbeat, which is not the driver's of a turn.
+    await store.append("held", [created()], { afterSeq: 0, take: 0 });
     const { oldestAwakeMs, ...counts } = await other.load();
     assert.deepEqual(counts, { awake: 2, driven: 2 });
     assert.ok(oldestAwakeMs >= HOUR_MS && oldestAwakeMs < 2 * HOUR_MS, `${oldestAwakeMs} ms`);
