@@ -1,6 +1,7 @@
 import type { ActiveTool, HarnessMessage } from "@cinch/core";
 import type { VNode } from "preact";
 import { memo } from "preact/compat";
+import { useMay } from "../page-context.ts";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { when } from "../ui/format.ts";
 import { contentText } from "./content-text.ts";
@@ -20,6 +21,7 @@ interface Props {
 export const ConversationEntry = memo(({ message, active, isOver, onRewind }: Props): VNode => {
   const { role, at, content } = message;
   const text = contentText(content);
+  const mayRewind = useMay("manage");
   return (
     <div class={`entry ${role}`}>
       <MessageView message={message} active={active} isOver={isOver} />
@@ -29,7 +31,7 @@ export const ConversationEntry = memo(({ message, active, isOver, onRewind }: Pr
             {when(at, Date.now())}
           </time>
           <CopyButton text={text} />
-          {role === "user" && (
+          {role === "user" && mayRewind && (
             <button
               type="button"
               class="quiet rewind"
