@@ -80,7 +80,7 @@ test("older messages come by page, and what the reader looks at stays where it i
   const tab = await openTab(context, served.address);
   await tab.evaluate((hash) => (location.hash = hash), `#/t/${id}`);
   await tab.waitForSelector("text=Answer 140.");
-  assert.equal(await tab.locator(".message").count(), 200);
+  await tab.waitForFunction(() => document.querySelectorAll(".message").length === 200);
   const isAtEnd = () =>
     tab.evaluate(() => {
       const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".conversation")!;

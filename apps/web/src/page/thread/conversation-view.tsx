@@ -1,38 +1,124 @@
 import type { ActiveTool, HarnessMessage } from "@cinch/core";
 import { MESSAGES_SHOWN } from "@cinch/core/display";
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCommand, useField, useSeat } from "../page-context.ts";
 import { ActivityLine } from "./activity-line.tsx";
 import { ConversationEntry } from "./conversation-entry.tsx";
-import { MessageView } from "./message.tsx";
 
 const NO_CALLS: Readonly<Record<string, ActiveTool>> = {};
 /** A reader who is this near the end wants to stay there. */
 const NEAR_END = 60;
 const PAGE = 50;
+/** Messages that a reader sees first. Those above are drawn later, some in each task. */
+const FIRST = 24;
 
 /** All that was said. It follows the end only while the reader is there: scrolling is never taken away. */
 export function ConversationView({ onRewind }: { onRewind: (message: HarnessMessage) => void }): VNode {
   const seat = useSeat();
-  const display = useThread(seat);
   const run = useCommand();
+  const [messages, current, activeTools, status] = [
+    useField("messages"),
+    useField("currentMessage"),
+    useField("activeTools"),
+    useField("status"),
+  ];
   const [older, setOlder] = useState<readonly HarnessMessage[]>([]);
-  const [isAtEnd, setAtEnd] = useState(true);
-  const list = useRef<HTMLDivElement>(null);
-  const { messages, currentMessage, activeTools, status } = display;
   const [hasMore, setHasMore] = useState(true);
+  const all = useMemo(
+    () => [...older.filter(({ seq }) => seq < (messages[0]?.seq ?? Infinity)), ...messages],
+    [older, messages],
+  );
+  const { list, isAtEnd, onScroll, addAbove, toEnd } = useFollowedEnd();
+  const drawn = useDrawn(all.length, addAbove);
   const first = older[0] ?? messages[0];
-  const hasOlder = older.length > 0 ? hasMore : messages.length >= MESSAGES_SHOWN;
-  const all = [...older.filter(({ seq }) => seq < (messages[0]?.seq ?? Infinity)), ...messages];
-  useLayoutEffect(() => {
-    const box = list.current;
-    if (box && isAtEnd) box.scrollTop = box.scrollHeight;
-  });
+  const hasOlder = drawn >= all.length && (older.length > 0 ? hasMore : messages.length >= MESSAGES_SHOWN);
   // A rewind may have reverted what was loaded.
   const isShorter = messages.length < MESSAGES_SHOWN;
   useEffect(() => setOlder([]), [seat, isShorter]);
+  const loadOlder = () =>
+    run(async () => {
+      const page = await seat.listMessages({ limit: PAGE, before: first!.seq });
+      addAbove(() => {
+        setOlder([...page, ...older]);
+        setHasMore(page.length === PAGE);
+      });
+    });
+  // While an answer streams, the entries before it are the same elements.
+  const entries = useMemo(() => {
+    const keys = new Set<string>();
+    return all.slice(-drawn).map((message, at, { length }) => {
+      const isLast = at === length - 1;
+      const key = keys.has(message.id) ? `${message.id} ${message.seq}` : message.id;
+      keys.add(key);
+      return (
+        <ConversationEntry
+          key={key}
+          message={message}
+          active={isLast || hasActive(message, activeTools) ? activeTools : NO_CALLS}
+          isOver={status === "idle" || !isLast}
+          onRewind={onRewind}
+        />
+      );
+    });
+  }, [all, drawn, activeTools, status, onRewind]);
+  const streaming = current && (
+    <ConversationEntry key={current.id} message={current} active={NO_CALLS} isOver={false} onRewind={onRewind} />
+  );
+  return (
+    <div
+      class="conversation"
+      ref={list}
+      onScroll={onScroll}
+      onLoadCapture={() => isAtEnd && toEnd("instant")}
+      tabIndex={-1}
+      role="log"
+      aria-live="off"
+      aria-label="Conversation"
+    >
+      <div class="column">
+        {first && hasOlder && (
+          <button type="button" class="quiet older" onClick={loadOlder}>
+            Show older messages
+          </button>
+        )}
+        {[...entries, streaming]}
+        <ActivityLine />
+      </div>
+      {!isAtEnd && (
+        <button type="button" class="to-end" onClick={() => toEnd("smooth")}>
+          ↓ To the end
+        </button>
+      )}
+    </div>
+  );
+}
+
+const hasActive = (message: HarnessMessage, active: Readonly<Record<string, ActiveTool>>): boolean =>
+  message.content.some((part) => part.type === "tool-call" && Object.hasOwn(active, part.toolCallId));
+
+/** How many of the newest messages are drawn. A long thread can be used before all of it is. */
+function useDrawn(length: number, addAbove: (change: () => void) => void): number {
+  const [drawn, setDrawn] = useState(FIRST);
+  useEffect(() => {
+    if (drawn >= length) return;
+    const timer = setTimeout(() => addAbove(() => setDrawn(drawn + FIRST)));
+    return () => clearTimeout(timer);
+  }, [drawn, length]);
+  return drawn;
+}
+
+/** A box that shows its end until the reader scrolls up. What is added above moves nothing that the reader looks at. */
+function useFollowedEnd() {
+  const list = useRef<HTMLDivElement>(null);
+  const [isAtEnd, setAtEnd] = useState(true);
+  const fromEnd = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    const box = list.current!;
+    if (isAtEnd) box.scrollTop = box.scrollHeight;
+    else if (fromEnd.current !== null) box.scrollTop = box.scrollHeight - fromEnd.current;
+    fromEnd.current = null;
+  });
   // A question or a longer composer leaves less room for the conversation.
   useEffect(() => {
     const box = list.current!;
@@ -49,62 +135,11 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
     // Only a reader scrolls up: what the page itself does leads to the end.
     else if (isUp) setAtEnd(false);
   };
-  const loadOlder = () =>
-    run(async () => {
-      const page = await seat.listMessages({ limit: PAGE, before: first!.seq });
-      const before = list.current!.scrollHeight;
-      setOlder([...page, ...older]);
-      setHasMore(page.length === PAGE);
-      // What the reader looks at stays where it is.
-      requestAnimationFrame(() => {
-        const box = list.current;
-        if (box) box.scrollTop += box.scrollHeight - before;
-      });
-    });
-  return (
-    <div
-      class="conversation"
-      ref={list}
-      onScroll={onScroll}
-      tabIndex={-1}
-      role="log"
-      aria-live="off"
-      aria-label="Conversation"
-    >
-      <div class="column">
-        {first && hasOlder && (
-          <button type="button" class="quiet older" onClick={loadOlder}>
-            Show older messages
-          </button>
-        )}
-        {all.map((message, at) => (
-          <ConversationEntry
-            key={message.id + message.seq}
-            message={message}
-            active={at === all.length - 1 || hasActive(message, activeTools) ? activeTools : NO_CALLS}
-            isOver={status === "idle" || at < all.length - 1}
-            onRewind={onRewind}
-          />
-        ))}
-        {currentMessage && (
-          <div class={`entry ${currentMessage.role}`}>
-            <MessageView message={currentMessage} active={NO_CALLS} isStreaming isOver={false} />
-          </div>
-        )}
-        <ActivityLine />
-      </div>
-      {!isAtEnd && (
-        <button
-          type="button"
-          class="to-end"
-          onClick={() => list.current?.scrollTo({ top: list.current.scrollHeight, behavior: "smooth" })}
-        >
-          ↓ To the end
-        </button>
-      )}
-    </div>
-  );
+  const addAbove = (change: () => void) => {
+    const box = list.current!;
+    fromEnd.current = box.scrollHeight - box.scrollTop;
+    change();
+  };
+  const toEnd = (behavior: ScrollBehavior) => list.current?.scrollTo({ top: list.current.scrollHeight, behavior });
+  return { list, isAtEnd, onScroll, addAbove, toEnd };
 }
-
-const hasActive = (message: HarnessMessage, active: Readonly<Record<string, ActiveTool>>): boolean =>
-  message.content.some((part) => part.type === "tool-call" && Object.hasOwn(active, part.toolCallId));
