@@ -17,6 +17,7 @@ const ENDLESS: Readonly<Record<string, string>> = {
   "signs of emphasis": "_a".repeat(30_000),
   "signs of emphasis in many paragraphs": `${"_a".repeat(2_000)}\n\n`.repeat(30),
   "emphasis in emphasis": `${"*".repeat(3_000)}a${"*".repeat(3_000)}`,
+  "less emphasis in emphasis": `${"*".repeat(1_900)}a${"*".repeat(1_900)}`,
   "what may be an address of mail": `${"a".repeat(50_000)}@`,
   "thousands of links": "[a](https://b.example) ".repeat(5_000),
   "a table of 150,000 cells": `${"|a".repeat(3_000)}|\n${"|-".repeat(3_000)}|\n${`${"|x".repeat(3_000)}|\n`.repeat(50)}`,

@@ -60,6 +60,20 @@ for (const [size, viewport] of Object.entries(SIZES))
       assert.equal(await sideways(tab), 0);
     });
 
+test("the buttons of the composer are in one row on a phone, also while a turn runs", async (context) => {
+  await using served = await servedPage({ model: script(hang("Thinking")) });
+  const tab = await openTab(context, served.address);
+  await tab.setViewportSize(SIZES.phone);
+  await begin(tab, "Go");
+  await tab.waitForSelector("text=Thinking");
+  await tab.fill("#message", "more");
+  const rows = await tab
+    .locator(".composer-row button")
+    .evaluateAll((buttons) => buttons.map((button) => Math.round(button.getBoundingClientRect().y)));
+  assert.equal(rows.length, 4);
+  assert.equal(new Set(rows).size, 1, rows.join(" "));
+});
+
 test("the approval of a change names the file, with characters that can't be seen as their code points", async (context) => {
   const model = script(call("write", { path: "src/\u202Esession.ts" }));
   await using served = await servedPage({ model, tools: { write } });

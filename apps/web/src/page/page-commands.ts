@@ -36,6 +36,10 @@ export function pageCommands(options: Options): PaletteCommand[] {
       run: () => document.querySelector<HTMLElement>("#message")?.focus(),
     }),
     { name: "Go to what waits for me", keys: "F8", run: () => document.querySelector<HTMLElement>("#asked")?.focus() },
+    ...when(manage && !isRunning, {
+      name: "Edit my last message",
+      run: () => [...document.querySelectorAll<HTMLElement>(".rewind")].at(-1)?.click(),
+    }),
     ...when(talk && !isRunning, { name: "Retry the last turn", run: run(() => seat.retry()) }),
     ...(manage ? manageCommands({ context, seat, openRules, yolo }) : []),
     ...when(talk, {
