@@ -85,7 +85,7 @@ export const page: Mutant[] = [
       tests: [test("threads")],
     },
     {
-      attacks: "page: quotes in quotes end the page, or freeze it",
+      attacks: "page: quotes in quotes are drawn to any depth",
       file: "text/bounded-lexer.ts",
       find: "if (this.#depth >= MAX_DEPTH) return undefined;",
       replace: "",
@@ -97,6 +97,13 @@ export const page: Mutant[] = [
       find: "key={current.id}",
       replace: 'key="streaming"',
       tests: [test("huge")],
+    },
+    {
+      attacks: "page: a reader who scrolls up while messages are drawn is taken to the end",
+      file: "thread/conversation-view.tsx",
+      find: "isAtEnd && box.scrollTop < top.current - 1 && !isNearEnd(box)",
+      replace: "false",
+      tests: [test("threads")],
     },
     {
       attacks: "page: Esc in a title stops the turn",

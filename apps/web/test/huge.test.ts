@@ -47,6 +47,14 @@ for (const [name, text] of Object.entries(ENDLESS))
     assert.deepEqual(tab.problems, []);
   });
 
+test("quotes in quotes are drawn as deep as a reader can follow, and the rest is text", async (context) => {
+  await using served = await servedPage({ model: script(say(`${"> ".repeat(30)}deep`)) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Go");
+  await tab.waitForSelector("blockquote >> text=deep");
+  assert.equal(await tab.locator("blockquote").count(), 20);
+});
+
 test("a result and a question of a million characters are shown, and the page goes on", async (context) => {
   const line = "b".repeat(1_000_000);
   const diff = `--- a\n+++ b\n@@ -1 +1 @@\n+${line.slice(0, 300_000)}`;
