@@ -123,6 +123,22 @@ test("a message is edited and sent again: a rewind puts it into the composer, be
   assert.deepEqual(tab.problems, []);
 });
 
+test("the last message is edited with keys alone", async (context) => {
+  await using served = await servedPage({ model: script(say("One."), say("Two.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Frist");
+  await tab.waitForSelector("text=One.");
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("edit my last");
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector("dialog .primary:enabled");
+  await tab.focus("dialog .primary");
+  await tab.keyboard.press("Enter");
+  await tab.waitForFunction(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "Frist");
+  await tab.waitForSelector("#message:focus");
+  assert.equal(await tab.locator(".message").count(), 0);
+});
+
 test("a message that is refused is in the composer again", async (context) => {
   await using served = await servedPage({ model: script(say("One."), hang()) });
   const tab = await openTab(context, served.address);

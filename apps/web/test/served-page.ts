@@ -12,6 +12,8 @@ interface Options {
   storage?: Store;
   harness?: Partial<HarnessConfig>;
   port?: number;
+  /** The names of this machine, if not those of loopback. */
+  hosts?: readonly string[];
 }
 
 export const TOKEN = "page-token";
@@ -19,7 +21,8 @@ export const TOKEN_OF_BOB = "page-token-of-bob";
 export const TOKEN_OF_READER = "page-token-of-a-reader";
 
 /** The page on a real server, for a caller with a token. Both are closed at the end of the test. */
-export async function servedPage({ model, tools = {}, storage = memoryStore(), harness: config, port = 0 }: Options) {
+export async function servedPage(options: Options) {
+  const { model, tools = {}, storage = memoryStore(), harness: config, port = 0, hosts } = options;
   const agent = new Agent({ name: "tester", model, instructions: "SECRET INSTRUCTIONS", tools });
   const modes = [
     { id: "plan", agent, transitionsTo: "build" },
@@ -32,7 +35,8 @@ export async function servedPage({ model, tools = {}, storage = memoryStore(), h
     { sha256: tokenHash(TOKEN_OF_BOB), resourceId: "default", by: "bob", may: ROLES },
     { sha256: tokenHash(TOKEN_OF_READER), resourceId: "default", by: "eve", may: ["read"] },
   ];
-  const server: CinchServer = createServer({ harness, authenticate: bearerTokens(() => holders), page: await page });
+  const authenticate = bearerTokens(() => holders);
+  const server: CinchServer = createServer({ harness, authenticate, page: await page, ...(hosts ? { hosts } : {}) });
   const { url, port: bound } = await server.listen({ port });
   return {
     harness,

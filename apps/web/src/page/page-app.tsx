@@ -4,6 +4,7 @@ import type { ThreadRecord } from "@cinch/core";
 import type { VNode } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pageCommands } from "./page-commands.ts";
+import { usePageKeys } from "./page-keys.ts";
 import { PageProvider, type PageContext, type PageGuide } from "./page-context.ts";
 import { RulesDialog } from "./thread/rules-dialog.tsx";
 import { ThreadView } from "./thread/thread-view.tsx";
@@ -18,6 +19,8 @@ import { useWaitingTitle } from "./ui/waiting-title.ts";
 
 /** So long can a deletion be undone: until then, nothing is deleted. */
 const UNDO_MS = 5_000;
+/** Then the list and the details lie over the conversation, as in style.css. */
+const isNarrow = matchMedia("(max-width: 56rem)");
 
 interface Props {
   client: Client;
@@ -52,7 +55,9 @@ export function PageApp({ client, info, guide }: Props): VNode {
     }),
     [client, info, guide, report, notify, setThreadId],
   );
-  useWaitingTitle(waiting, context.open);
+  const threads = useThreads(client) ?? [];
+  const title = threads.find(({ id }) => id === threadId)?.title ?? "";
+  useWaitingTitle({ pending: waiting, open: context.open, title });
   useEffect(() => {
     let isGone = false;
     if (threadId === null) return setSeat(null);
@@ -84,40 +89,25 @@ export function PageApp({ client, info, guide }: Props): VNode {
   const commands = pageCommands({
     context,
     seat,
-    threads: useThreads(client) ?? [],
+    threads,
     openRules: () => setOpen("rules"),
     openKeys: () => setOpen("keys"),
     remove,
     toggleSide: () => setSideOpen(!isSideOpen),
     pending,
   });
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
-        event.preventDefault();
-        setOpen((now) => (now === "palette" ? null : "palette"));
-      }
-      if (event.key.toLowerCase() === "o" && event.shiftKey && (event.ctrlKey || event.metaKey)) {
-        event.preventDefault();
-        context.open(null);
-      }
-      if (event.key === "F8") document.querySelector<HTMLElement>("#asked")?.focus();
-      if (
-        event.key === "Escape" &&
-        !event.defaultPrevented &&
-        open === null &&
-        seat?.getDisplayState().isRunning &&
-        !document.querySelector("dialog[open]")
-      )
-        void seat.abort().catch(report);
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [seat, open, context]);
+  usePageKeys({
+    palette: () => setOpen((now) => (now === "palette" ? null : "palette")),
+    newThread: () => context.open(null),
+    escape: () => {
+      if (isNarrow.matches && isListOpen) return setListOpen(false);
+      if (isNarrow.matches && isSideOpen && seat) return setSideOpen(false);
+      if (info.may.includes("talk") && seat?.getDisplayState().isRunning) void seat.abort().catch(report);
+    },
+  });
   const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
   return (
     <PageProvider value={context}>
-      <ConnectionNotice client={client} />
       <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen && shown ? "side-open" : ""}`}>
         <button type="button" class="scrim" aria-label="Hide threads" onClick={() => setListOpen(false)} />
         <ThreadNav current={threadId} hidden={hidden} onDelete={remove} />
@@ -140,7 +130,9 @@ export function PageApp({ client, info, guide }: Props): VNode {
           <RulesDialog onClose={() => setOpen(null)} />
         </SeatProvider>
       )}
-      <Notices notices={notices} onClose={close} />
+      <Notices notices={notices} onClose={close}>
+        <ConnectionNotice client={client} />
+      </Notices>
     </PageProvider>
   );
 }

@@ -2,6 +2,7 @@ import type { RemoteSession } from "@cinch/client";
 import type { ThreadApproval, ThreadRecord, ThreadSuspension } from "@cinch/core";
 import { hasTour, type PageContext } from "./page-context.ts";
 import { download, exported } from "./thread/export.ts";
+import { copyText } from "./ui/clipboard.ts";
 import type { PaletteCommand } from "./ui/palette.tsx";
 
 interface Options {
@@ -23,21 +24,32 @@ export function pageCommands(options: Options): PaletteCommand[] {
   const general = generalCommands(options);
   if (!seat) return general;
   const { isRunning, yolo, status, flags, inbox } = seat.getDisplayState();
-  const manage = info.may.includes("manage");
+  const [talk, manage] = [info.may.includes("talk"), info.may.includes("manage")];
   return [
-    ...(isRunning ? [{ name: "Stop", keys: "Esc", run: run(() => seat.abort()) }] : []),
-    ...(status === "parked" || (flags.held && inbox.length > 0)
-      ? [{ name: "Continue", run: run(() => seat.resume()) }]
-      : []),
-    { name: "Write a message", run: () => document.querySelector<HTMLElement>("#message")?.focus() },
+    ...when(talk && isRunning, { name: "Stop", keys: "Esc", run: run(() => seat.abort()) }),
+    ...when(talk && (status === "parked" || (flags.held && inbox.length > 0)), {
+      name: "Continue",
+      run: run(() => seat.resume()),
+    }),
+    ...when(talk, {
+      name: "Write a message",
+      run: () => document.querySelector<HTMLElement>("#message")?.focus(),
+    }),
     { name: "Go to what waits for me", keys: "F8", run: () => document.querySelector<HTMLElement>("#asked")?.focus() },
-    ...(isRunning ? [] : [{ name: "Retry the last turn", run: run(() => seat.retry()) }]),
+    ...when(manage && !isRunning, {
+      name: "Edit my last message",
+      run: () => [...document.querySelectorAll<HTMLElement>(".rewind")].at(-1)?.click(),
+    }),
+    ...when(talk && !isRunning, { name: "Retry the last turn", run: run(() => seat.retry()) }),
     ...(manage ? manageCommands({ context, seat, openRules, yolo }) : []),
-    { name: "Rename this thread", run: () => document.querySelector<HTMLElement>(".thread-header .title")?.click() },
+    ...when(talk, {
+      name: "Rename this thread",
+      run: () => document.querySelector<HTMLElement>(".thread-header .title")?.click(),
+    }),
     ...threads
       .filter(({ id }) => manage && id === seat.getCurrentThreadId())
       .map((thread) => ({ name: "Delete this thread", run: () => remove(thread) })),
-    { name: "Clone this thread", run: run(async () => open((await seat.cloneThread({})).id)) },
+    ...when(talk, { name: "Clone this thread", run: run(async () => open((await seat.cloneThread({})).id)) }),
     { name: "Show or hide details", run: toggleSide },
     {
       name: "Export as Markdown",
@@ -46,7 +58,7 @@ export function pageCommands(options: Options): PaletteCommand[] {
     {
       name: "Copy the address of this thread",
       run: run(async () => {
-        await navigator.clipboard.writeText(location.href);
+        await copyText(location.href);
         notify("The address is copied. It has no token in it.");
       }),
     },
@@ -54,9 +66,11 @@ export function pageCommands(options: Options): PaletteCommand[] {
   ];
 }
 
+const when = (isPossible: boolean, command: PaletteCommand): PaletteCommand[] => (isPossible ? [command] : []);
+
 /** What can be done without a thread. */
 function generalCommands({ context, threads, openKeys, pending }: Options): PaletteCommand[] {
-  const { open, report, notify } = context;
+  const { open, report, notify, info } = context;
   const allowNotifications = async () => {
     const answer = await Notification.requestPermission();
     notify(
@@ -66,7 +80,7 @@ function generalCommands({ context, threads, openKeys, pending }: Options): Pale
     );
   };
   return [
-    { name: "New thread", keys: "Ctrl-Shift-O", run: () => open(null) },
+    ...when(info.may.includes("talk"), { name: "New thread", keys: "Ctrl-Shift-O", run: () => open(null) }),
     { name: "Search threads", run: () => document.querySelector<HTMLElement>(".search input")?.focus() },
     ...pending.map(({ title, rootThreadId, toolName }) => ({
       name: `Answer ${toolName} in “${title || "Untitled"}”`,

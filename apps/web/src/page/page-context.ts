@@ -38,6 +38,9 @@ export const useSeat = (): RemoteSession => useContext(Seat)!;
 export const useField = <Name extends keyof HarnessDisplayState>(name: Name): HarnessDisplayState[Name] =>
   useThread(useSeat(), (display) => display[name]);
 
+/** Whether the server would take such commands of this caller. What it would refuse is not offered. */
+export const useMay = (role: "talk" | "approve" | "manage"): boolean => usePage().info.may.includes(role);
+
 /** Runs a command, and reports its failure. */
 export function useCommand(): (command: () => Promise<unknown>) => void {
   const { report } = usePage();

@@ -39,7 +39,7 @@ function Beginning({ pending }: Pick<Props, "pending">): VNode {
     const session = await client.createSession();
     try {
       const { id } = await session.createThread({});
-      await session.post({ content, files: [...files], delivery: "send", id: crypto.randomUUID() });
+      await session.post({ content, files: [...files], delivery: "send" });
       open(id);
     } finally {
       await session.close();
@@ -69,7 +69,7 @@ function Beginning({ pending }: Pick<Props, "pending">): VNode {
         </p>
       )}
       {pending.length > 0 && (
-        <section class="waiting">
+        <section class="elsewhere">
           <h2>Waits for you</h2>
           <ul>
             {pending.map(({ threadId, rootThreadId, toolCallId, title, toolName }) => (

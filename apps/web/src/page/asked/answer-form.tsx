@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { submitOnEnter } from "../ui/submit-on-enter.ts";
 
 interface Props {
   label: string;
@@ -46,14 +47,17 @@ export function AnswerForm({
           rows={rows}
           dir={isCode ? "ltr" : "auto"}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
+          {...(isCode ? {} : { onKeyDown: submitOnEnter })}
         />
       </label>
-      <button type="submit" class="primary">
-        {submit}
-      </button>
-      <button type="button" onClick={onBack}>
-        Back
-      </button>
+      <div class="send-answer">
+        <button type="submit" class="primary">
+          {submit}
+        </button>
+        <button type="button" onClick={onBack}>
+          Back
+        </button>
+      </div>
     </form>
   );
 }

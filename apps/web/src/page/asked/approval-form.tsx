@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { useCommand, usePage, useSeat } from "../page-context.ts";
 import { DiffView } from "../text/diff-view.tsx";
-import { diffIn } from "../thread/argument.ts";
+import { diffIn, knownArgument } from "../thread/argument.ts";
 import { useKeptFocus } from "../ui/focus.ts";
 import { withVisibleSigns } from "../ui/format.ts";
 import { AnswerForm } from "./answer-form.tsx";
@@ -94,6 +94,7 @@ function WhatRuns({ approval: { args, preview, category } }: { approval: Pending
   if (category === "execute" && command !== null) return <pre class="will-run">{withVisibleSigns(command)}</pre>;
   return (
     <>
+      {diff !== null && <p class="changed">{withVisibleSigns(knownArgument(args))}</p>}
       {diff !== null && <DiffView diff={diff} label="The change" />}
       {diff === null && <pre class="will-run">{withVisibleSigns(JSON.stringify(args, null, 2))}</pre>}
     </>

@@ -1,7 +1,7 @@
 import type { PendingSuspension, SubmitPlanPayload } from "@cinch/core";
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { useCommand, usePage, useSeat } from "../page-context.ts";
+import { useCommand, useMay, usePage, useSeat } from "../page-context.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { useKeptFocus } from "../ui/focus.ts";
 import { AnswerForm } from "./answer-form.tsx";
@@ -12,6 +12,7 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
   const seat = useSeat();
   const { info } = usePage();
   const run = useCommand();
+  const mayApprove = useMay("approve");
   const [isRemarking, setRemarking] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useKeptFocus(box, String(isRemarking));
@@ -24,7 +25,8 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
       <div class="plan-text">
         <Markdown text={plan} />
       </div>
-      {!isRemarking ? (
+      {!mayApprove && <p>Your token may not approve.</p>}
+      {mayApprove && !isRemarking && (
         <div class="choices">
           <button type="button" class="primary" aria-keyshortcuts="y" onClick={() => answer({ action: "approved" })}>
             {next ? `Approve, go to ${next}` : "Approve"}
@@ -36,7 +38,8 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
             Decline
           </button>
         </div>
-      ) : (
+      )}
+      {mayApprove && isRemarking && (
         <AnswerForm
           label="What should change?"
           submit="Send"

@@ -1,7 +1,8 @@
 import type { AskUserPayload, PendingSuspension } from "@cinch/core";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useCommand, useMay, useSeat } from "../page-context.ts";
+import { submitOnEnter } from "../ui/submit-on-enter.ts";
 
 /** A question of the agent, with options if it has some. Tools of the user's own show what they ask as JSON. */
 export function QuestionForm({ suspension }: { suspension: PendingSuspension }): VNode {
@@ -9,10 +10,12 @@ export function QuestionForm({ suspension }: { suspension: PendingSuspension }):
   const { question, options, multiple } = questionIn(suspendPayload);
   const seat = useSeat();
   const run = useCommand();
+  const mayTalk = useMay("talk");
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [text, setText] = useState("");
   const answer = (resumeData: unknown) =>
     run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
+  const isEmpty = chosen.length === 0 && text.trim() === "";
   const submit = () => {
     if (text.trim() !== "") return answer(text);
     if (chosen.length > 0) answer(multiple ? chosen : chosen[0]);
@@ -29,7 +32,7 @@ export function QuestionForm({ suspension }: { suspension: PendingSuspension }):
         submit();
       }}
     >
-      <fieldset>
+      <fieldset disabled={!mayTalk}>
         <legend dir="auto">{question ?? `${toolName} asks`}</legend>
         {question === null && <pre>{JSON.stringify(suspendPayload, null, 2)}</pre>}
         {options.map(({ label, description }) => (
@@ -48,12 +51,24 @@ export function QuestionForm({ suspension }: { suspension: PendingSuspension }):
         ))}
         <label class="own">
           {options.length > 0 ? "Or in your own words" : "Your answer"}
-          <textarea rows={1} value={text} dir="auto" onInput={({ currentTarget }) => setText(currentTarget.value)} />
+          <textarea
+            rows={1}
+            value={text}
+            dir="auto"
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+            onKeyDown={submitOnEnter}
+          />
         </label>
       </fieldset>
-      <button type="submit" class="primary" disabled={chosen.length === 0 && text.trim() === ""}>
-        Answer
-      </button>
+      {mayTalk ? (
+        <div class="send-answer">
+          <button type="submit" class="primary" disabled={isEmpty}>
+            Answer
+          </button>
+        </div>
+      ) : (
+        <p>Your token may not answer.</p>
+      )}
     </form>
   );
 }

@@ -1,7 +1,7 @@
 import type { ContextExplanation } from "@cinch/core";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useCommand, useMay, useSeat } from "../page-context.ts";
 import { shortNumber } from "../ui/format.ts";
 
 const NAMES: Record<keyof ContextExplanation["parts"], string> = {
@@ -18,6 +18,7 @@ const NAMES: Record<keyof ContextExplanation["parts"], string> = {
 export function ContextPanel(): VNode {
   const seat = useSeat();
   const run = useCommand();
+  const mayManage = useMay("manage");
   const [explained, setExplained] = useState<ContextExplanation | null>(null);
   const load = () => run(async () => setExplained(await seat.explainContext()));
   return (
@@ -43,9 +44,11 @@ export function ContextPanel(): VNode {
           <button type="button" onClick={load}>
             Refresh
           </button>{" "}
-          <button type="button" onClick={() => run(async () => (await seat.compact(), load()))}>
-            Compact now
-          </button>
+          {mayManage && (
+            <button type="button" onClick={() => run(async () => (await seat.compact(), load()))}>
+              Compact now
+            </button>
+          )}
         </>
       ) : (
         <button type="button" onClick={load}>

@@ -1,7 +1,8 @@
-import { Lexer, type Token, type Tokens } from "marked";
+import type { Token, Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
 import { memo } from "preact/compat";
 import { useRef } from "preact/hooks";
+import { readBlocks } from "./bounded-lexer.ts";
 import { Code } from "./code.tsx";
 
 /** Markdown of a model or a person. It becomes elements, never HTML: what looks like HTML is shown as text. */
@@ -26,7 +27,7 @@ export class GrowingBlocks {
       this.#read = "";
       this.#done = [];
     }
-    const open = new Lexer().lex(text.slice(this.#read.length));
+    const open = readBlocks(text.slice(this.#read.length));
     // The newest block may go on, and so may a list before the empty line that ends it.
     const last = open.findLastIndex(({ type }) => type !== "space");
     const finished = open.slice(0, Math.max(0, last));
@@ -74,7 +75,7 @@ function block(token: Token): ComponentChildren {
     case "table":
       return <Table table={token as Tokens.Table} />;
     default:
-      return <p>{token.raw}</p>;
+      return <p class="typed">{token.raw.trimEnd()}</p>;
   }
 }
 
@@ -130,8 +131,11 @@ function Inline({ token }: { token: Token }): ComponentChildren {
       return <br />;
     case "checkbox":
       return <CheckBox checked={(token as Tokens.Checkbox).checked} />;
-    case "link":
-      return <Link href={(token as Tokens.Link).href}>{inline(token.tokens)}</Link>;
+    case "link": {
+      const { href, text } = token as Tokens.Link;
+      // An address that is its own text is not said twice.
+      return href.endsWith(text) && !isWebAddress(href) ? text : <Link href={href}>{inline(token.tokens)}</Link>;
+    }
     // A picture from elsewhere would say to its server that, and when, the text was read.
     case "image":
       return <Link href={(token as Tokens.Image).href}>{(token as Tokens.Image).text || "picture"}</Link>;

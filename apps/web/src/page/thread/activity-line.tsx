@@ -2,7 +2,7 @@ import { useThread } from "@cinch/client/react";
 import type { HarnessDisplayState } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useCommand, useMay, useSeat } from "../page-context.ts";
 import { duration } from "../ui/format.ts";
 
 /** What the thread is doing, or why it does nothing. A wait for the user never looks like work. */
@@ -47,13 +47,16 @@ function activityOf({
 function Ending({ error }: { error: HarnessDisplayState["lastError"] }): VNode | null {
   const seat = useSeat();
   const run = useCommand();
+  const mayTalk = useMay("talk");
   return (
     error && (
       <div class="failure" role="alert">
         <p>{error.message}</p>
-        <button type="button" onClick={() => run(() => seat.retry())}>
-          Try again
-        </button>
+        {mayTalk && (
+          <button type="button" onClick={() => run(() => seat.retry())}>
+            Try again
+          </button>
+        )}
       </div>
     )
   );

@@ -1,13 +1,13 @@
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useSeat } from "../page-context.ts";
+import { useField } from "../page-context.ts";
 import { contentText } from "./content-text.ts";
 
 /** For screen readers: an answer is read when it is complete, and what waits for the user at once. */
 export function Announcements(): VNode {
-  const seat = useSeat();
-  const { messages, pendingApprovals, pendingSuspensions } = useThread(seat);
+  const messages = useField("messages");
+  const pendingApprovals = useField("pendingApprovals");
+  const pendingSuspensions = useField("pendingSuspensions");
   const [said, setSaid] = useState("");
   const newest = messages.findLast(({ role }) => role === "assistant");
   const first = useRef(newest?.seq ?? 0);

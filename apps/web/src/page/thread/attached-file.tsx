@@ -2,13 +2,14 @@ import type { FilePart } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useSeat } from "../page-context.ts";
+import { withVisibleSigns } from "../ui/format.ts";
 import { Link } from "../text/markdown.tsx";
 
 /** Pictures that a browser draws without running anything in them. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 export function AttachedFile({ file }: { file: FilePart }): VNode {
-  const name = file.filename ?? file.mediaType;
+  const name = withVisibleSigns(file.filename ?? file.mediaType);
   if (file.url !== undefined) return <Link href={file.url}>{name}</Link>;
   return PICTURES.has(file.mediaType) && file.blob !== undefined ? (
     <Picture hash={file.blob} mediaType={file.mediaType} name={name} />

@@ -16,7 +16,7 @@ export function Composer(): VNode {
   const draft = useDraft(seat.getCurrentThreadId() ?? "new");
   const isHeld = (flags.held && inbox.length > 0) || status === "parked";
   const post = (message: UnsentMessage, delivery: Delivery) =>
-    seat.post({ ...message, files: [...message.files], delivery, id: crypto.randomUUID() });
+    seat.post({ ...message, files: [...message.files], delivery });
   const deliveryOf = ({ alt }: SendKeys): Delivery => {
     if (!isRunning) return "send";
     return alt ? "follow_up" : "steer";
@@ -59,7 +59,7 @@ interface Phase {
 }
 
 function placeholderOf({ isRunning, isHeld }: Phase): string {
-  if (isRunning) return "Steer the agent, or Alt-Enter to queue";
+  if (isRunning) return "Steer, or Alt-Enter to queue";
   return isHeld ? "Enter continues with the queue" : "Message the agent";
 }
 

@@ -1,71 +1,76 @@
 import type { ActiveTool, HarnessMessage } from "@cinch/core";
 import { MESSAGES_SHOWN } from "@cinch/core/display";
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCommand, useField, useSeat } from "../page-context.ts";
 import { ActivityLine } from "./activity-line.tsx";
 import { ConversationEntry } from "./conversation-entry.tsx";
-import { MessageView } from "./message.tsx";
 
 const NO_CALLS: Readonly<Record<string, ActiveTool>> = {};
 /** A reader who is this near the end wants to stay there. */
 const NEAR_END = 60;
 const PAGE = 50;
+/** Messages that a reader sees first. Those above are drawn later, some in each task. */
+const FIRST = 24;
 
 /** All that was said. It follows the end only while the reader is there: scrolling is never taken away. */
 export function ConversationView({ onRewind }: { onRewind: (message: HarnessMessage) => void }): VNode {
   const seat = useSeat();
-  const display = useThread(seat);
   const run = useCommand();
+  const [messages, current, activeTools, status] = [
+    useField("messages"),
+    useField("currentMessage"),
+    useField("activeTools"),
+    useField("status"),
+  ];
   const [older, setOlder] = useState<readonly HarnessMessage[]>([]);
-  const [isAtEnd, setAtEnd] = useState(true);
-  const list = useRef<HTMLDivElement>(null);
-  const { messages, currentMessage, activeTools, status } = display;
   const [hasMore, setHasMore] = useState(true);
+  const all = useMemo(
+    () => [...older.filter(({ seq }) => seq < (messages[0]?.seq ?? Infinity)), ...messages],
+    [older, messages],
+  );
+  const { list, isAtEnd, onScroll, addAbove, toEnd } = useFollowedEnd();
+  const drawn = useDrawn(all.length, addAbove);
   const first = older[0] ?? messages[0];
-  const hasOlder = older.length > 0 ? hasMore : messages.length >= MESSAGES_SHOWN;
-  const all = [...older.filter(({ seq }) => seq < (messages[0]?.seq ?? Infinity)), ...messages];
-  useLayoutEffect(() => {
-    const box = list.current;
-    if (box && isAtEnd) box.scrollTop = box.scrollHeight;
-  });
+  const hasOlder = drawn >= all.length && (older.length > 0 ? hasMore : messages.length >= MESSAGES_SHOWN);
   // A rewind may have reverted what was loaded.
   const isShorter = messages.length < MESSAGES_SHOWN;
   useEffect(() => setOlder([]), [seat, isShorter]);
-  // A question or a longer composer leaves less room for the conversation.
-  useEffect(() => {
-    const box = list.current!;
-    const resized = new ResizeObserver(() => void (isAtEnd && (box.scrollTop = box.scrollHeight)));
-    resized.observe(box);
-    return () => resized.disconnect();
-  }, [isAtEnd]);
-  const top = useRef(0);
-  const onScroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = list.current!;
-    const isUp = scrollTop < top.current;
-    top.current = scrollTop;
-    if (scrollHeight - scrollTop - clientHeight < NEAR_END) setAtEnd(true);
-    // Only a reader scrolls up: what the page itself does leads to the end.
-    else if (isUp) setAtEnd(false);
-  };
   const loadOlder = () =>
     run(async () => {
       const page = await seat.listMessages({ limit: PAGE, before: first!.seq });
-      const before = list.current!.scrollHeight;
-      setOlder([...page, ...older]);
-      setHasMore(page.length === PAGE);
-      // What the reader looks at stays where it is.
-      requestAnimationFrame(() => {
-        const box = list.current;
-        if (box) box.scrollTop += box.scrollHeight - before;
+      addAbove(() => {
+        setOlder([...page, ...older]);
+        setHasMore(page.length === PAGE);
       });
     });
+  // While an answer streams, the entries before it are the same elements.
+  const entries = useMemo(() => {
+    const keys = new Set<string>();
+    return all.slice(-drawn).map((message, at, { length }) => {
+      const isLast = at === length - 1;
+      const key = keys.has(message.id) ? `${message.id} ${message.seq}` : message.id;
+      keys.add(key);
+      return (
+        <ConversationEntry
+          key={key}
+          message={message}
+          active={isLast || hasActive(message, activeTools) ? activeTools : NO_CALLS}
+          isOver={status === "idle" || !isLast}
+          onRewind={onRewind}
+        />
+      );
+    });
+  }, [all, drawn, activeTools, status, onRewind]);
+  const streaming = current && (
+    <ConversationEntry key={current.id} message={current} active={NO_CALLS} isOver={false} onRewind={onRewind} />
+  );
   return (
     <div
       class="conversation"
       ref={list}
       onScroll={onScroll}
+      onLoadCapture={() => isAtEnd && toEnd("instant")}
       tabIndex={-1}
       role="log"
       aria-live="off"
@@ -77,28 +82,11 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
             Show older messages
           </button>
         )}
-        {all.map((message, at) => (
-          <ConversationEntry
-            key={message.id + message.seq}
-            message={message}
-            active={at === all.length - 1 || hasActive(message, activeTools) ? activeTools : NO_CALLS}
-            isOver={status === "idle" || at < all.length - 1}
-            onRewind={onRewind}
-          />
-        ))}
-        {currentMessage && (
-          <div class={`entry ${currentMessage.role}`}>
-            <MessageView message={currentMessage} active={NO_CALLS} isStreaming isOver={false} />
-          </div>
-        )}
+        {[...entries, streaming]}
         <ActivityLine />
       </div>
       {!isAtEnd && (
-        <button
-          type="button"
-          class="to-end"
-          onClick={() => list.current?.scrollTo({ top: list.current.scrollHeight, behavior: "smooth" })}
-        >
+        <button type="button" class="to-end" onClick={() => toEnd("smooth")}>
           ↓ To the end
         </button>
       )}
@@ -108,3 +96,56 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
 
 const hasActive = (message: HarnessMessage, active: Readonly<Record<string, ActiveTool>>): boolean =>
   message.content.some((part) => part.type === "tool-call" && Object.hasOwn(active, part.toolCallId));
+
+/** How many of the newest messages are drawn. A long thread can be used before all of it is. */
+function useDrawn(length: number, addAbove: (change: () => void) => void): number {
+  const [drawn, setDrawn] = useState(FIRST);
+  useEffect(() => {
+    if (drawn >= length) return;
+    const timer = setTimeout(() => addAbove(() => setDrawn(drawn + FIRST)));
+    return () => clearTimeout(timer);
+  }, [drawn, length]);
+  return drawn;
+}
+
+/** A box that shows its end until the reader scrolls up. What is added above moves nothing that the reader looks at. */
+function useFollowedEnd() {
+  const list = useRef<HTMLDivElement>(null);
+  const [isAtEnd, setAtEnd] = useState(true);
+  const top = useRef(0);
+  const fromEnd = useRef<number | null>(null);
+  const isNearEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement) =>
+    scrollHeight - scrollTop - clientHeight < NEAR_END;
+  useLayoutEffect(() => {
+    const box = list.current!;
+    // A reader may have scrolled, and the browser has not said so yet.
+    const isLeft = isAtEnd && box.scrollTop < top.current - 1 && !isNearEnd(box);
+    if (isAtEnd && !isLeft) box.scrollTop = box.scrollHeight;
+    else if (fromEnd.current !== null) box.scrollTop = box.scrollHeight - fromEnd.current;
+    if (isLeft) setAtEnd(false);
+    fromEnd.current = null;
+    top.current = box.scrollTop;
+  });
+  // A question or a longer composer leaves less room for the conversation.
+  useEffect(() => {
+    const box = list.current!;
+    const resized = new ResizeObserver(() => void (isAtEnd && (box.scrollTop = box.scrollHeight)));
+    resized.observe(box);
+    return () => resized.disconnect();
+  }, [isAtEnd]);
+  const onScroll = () => {
+    const box = list.current!;
+    const isUp = box.scrollTop < top.current;
+    top.current = box.scrollTop;
+    if (isNearEnd(box)) setAtEnd(true);
+    // Only a reader scrolls up: what the page itself does leads to the end.
+    else if (isUp) setAtEnd(false);
+  };
+  const addAbove = (change: () => void) => {
+    const box = list.current!;
+    fromEnd.current = box.scrollHeight - box.scrollTop;
+    change();
+  };
+  const toEnd = (behavior: ScrollBehavior) => list.current?.scrollTo({ top: list.current.scrollHeight, behavior });
+  return { list, isAtEnd, onScroll, addAbove, toEnd };
+}

@@ -115,8 +115,9 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
             currentTarget.value = "";
           }}
         />
-        <button type="button" class="quiet" onClick={() => input.current!.click()}>
-          Attach
+        <button type="button" class="quiet" aria-label="Attach" onClick={() => input.current!.click()}>
+          <span class="only-wide">Attach</span>
+          <span class="only-narrow">+</span>
         </button>
         <span class="space" />
         {children({ isEmpty, send })}

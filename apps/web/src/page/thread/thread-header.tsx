@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
-import { useCommand, useField, usePage, useSeat } from "../page-context.ts";
+import { useCommand, useField, useMay, usePage, useSeat } from "../page-context.ts";
+import { ThreadTitle } from "./thread-title.tsx";
 
 interface Props {
   people: readonly string[];
@@ -13,42 +13,22 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
   const seat = useSeat();
   const { info } = usePage();
   const run = useCommand();
-  const title = useField("title");
   const modeId = useField("modeId");
   const modelId = useField("modelId");
   const yolo = useField("yolo");
-  const [edited, setEdited] = useState<string | null>(null);
-  const mayManage = info.may.includes("manage");
-  const rename = () => {
-    if (edited !== null && edited.trim() !== "" && edited !== title) run(() => seat.renameThread({ title: edited }));
-    setEdited(null);
-  };
+  const mayManage = useMay("manage");
   const models = [...new Set([...(modelId ? [modelId] : []), ...info.models])];
   return (
     <header class="thread-header">
       <button type="button" class="quiet only-narrow" onClick={onThreads} aria-label="Show threads">
         ☰
       </button>
-      {edited === null ? (
-        <h1>
-          <button type="button" class="title" dir="auto" title={`${title} — rename`} onClick={() => setEdited(title)}>
-            {title || "New thread"}
-          </button>
-        </h1>
-      ) : (
-        <input
-          aria-label="Title"
-          value={edited}
-          autofocus
-          onInput={({ currentTarget }) => setEdited(currentTarget.value)}
-          onBlur={rename}
-          onKeyDown={({ key }) => {
-            if (key === "Enter") rename();
-            if (key === "Escape") setEdited(null);
-          }}
-        />
+      <ThreadTitle />
+      {people.length > 1 && (
+        <span class="people" dir="auto" title={people.join(", ")}>
+          {people.join(", ")}
+        </span>
       )}
-      {people.length > 1 && <span class="people">{people.join(", ")}</span>}
       {info.modes.length > 1 && (
         <label>
           <span class="sr-only">Mode</span>
@@ -85,6 +65,7 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
         <button
           type="button"
           class="yolo"
+          disabled={!mayManage}
           onClick={() => run(() => seat.setState({ yolo: false }))}
           aria-label="YOLO: nothing asks. Turn it off"
           title="Nothing asks. Click to turn it off."

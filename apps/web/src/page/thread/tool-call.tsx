@@ -49,7 +49,9 @@ export function ToolCallView({ call, seq, outcome, active, isOver }: Props): VNo
   const [isOpen, setOpen] = useState<boolean | null>(null);
   const cut = isCut(call) || isCut(outcome?.result);
   // What is cut is loaded when it is opened, so it is not opened for every call of a long thread.
-  const shown = isOpen ?? (state === "running" || (!cut && (diff !== null || state === "failed")));
+  const shown =
+    isOpen ??
+    ((state === "running" && outputOf(outcome, active) !== "") || (!cut && (diff !== null || state === "failed")));
   const args = outcome?.args ?? active?.args ?? call.input;
   return (
     <div class={`call ${state}`}>

@@ -3,7 +3,7 @@ import type { Client } from "@cinch/client";
 import type { ThreadRecord } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { useCommand, usePage } from "../page-context.ts";
+import { useMay, usePage } from "../page-context.ts";
 import { when } from "../ui/format.ts";
 
 interface Props {
@@ -18,7 +18,7 @@ const NO_THREADS: readonly ThreadRecord[] = [];
 /** The threads of the user: what runs, what waits, and what was said, by search. */
 export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
   const { client, open, addressOf, guide } = usePage();
-  const run = useCommand();
+  const [mayTalk, mayManage] = [useMay("talk"), useMay("manage")];
   const [query, setQuery] = useState("");
   const sought = useSettled(query.trim());
   const loaded = useThreads(client);
@@ -32,9 +32,11 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
     <nav class="threads" aria-label="Threads">
       <div class="threads-top">
         <p class="brand">Cinch</p>
-        <button type="button" onClick={() => open(null)}>
-          {guide ? "Leave the tour" : "New thread"}
-        </button>
+        {mayTalk && (
+          <button type="button" onClick={() => open(null)}>
+            {guide ? "Leave the tour" : "New thread"}
+          </button>
+        )}
       </div>
       <label class="search">
         <span class="sr-only">Search threads</span>
@@ -43,6 +45,11 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
           placeholder="Search"
           value={query}
           onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape" || query === "") return;
+            event.preventDefault();
+            setQuery("");
+          }}
         />
       </label>
       <ul>
@@ -62,20 +69,31 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
               </span>
               <time dateTime={new Date(thread.updatedAt).toISOString()}>{when(thread.updatedAt, Date.now())}</time>
             </a>
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`Delete ${thread.title || "Untitled"}`}
-              onClick={() => run(async () => onDelete(thread))}
-            >
-              ×
-            </button>
+            {mayManage && (
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Delete ${thread.title || "Untitled"}`}
+                onClick={({ currentTarget }) => {
+                  focusBeside(currentTarget.closest("li")!);
+                  onDelete(thread);
+                }}
+              >
+                ×
+              </button>
+            )}
           </li>
         ))}
       </ul>
       {loaded && shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
     </nav>
   );
+}
+
+/** The focus of a thread that is about to leave the list stays in it. */
+function focusBeside(item: HTMLElement): void {
+  const next = item.nextElementSibling ?? item.previousElementSibling;
+  (next?.querySelector("a") ?? document.querySelector<HTMLElement>(".search input"))?.focus();
 }
 
 /** The threads that contain the words, searched again when a thread changes. `null`: nothing is sought. */

@@ -1,4 +1,5 @@
 import { connect, type Client, type ServerInfo } from "@cinch/client";
+import { randomIds } from "@cinch/core/remote";
 import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { TOUR_REQUEST } from "../../tour-chapter.ts";
@@ -45,7 +46,7 @@ export default function TourPage({ onLeave }: { onLeave: () => void }): VNode {
 }
 
 function openTour(): { client: Client; remove: () => Promise<unknown> } {
-  const id = sessionStorage.getItem(KEY) ?? crypto.randomUUID();
+  const id = sessionStorage.getItem(KEY) ?? randomIds("thread");
   sessionStorage.setItem(KEY, id);
   const url = `${location.origin}/tour/${id}`;
   const token = currentToken() ?? "";

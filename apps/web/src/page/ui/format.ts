@@ -21,13 +21,18 @@ export function dollars(cost: number): string {
 
 const DAY = 86_400_000;
 
+/** A format is made once: that takes longer than to use it for all messages of a thread. */
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: "short" });
+const DATE = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium" });
+
+export const fullTime = (at: number): string => FULL.format(at);
+
 /** How a list shows when something happened. */
 export function when(at: number, now: number): string {
-  const date = new Date(at);
-  if (now - at < DAY && date.getDate() === new Date(now).getDate())
-    return date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-  if (now - at < 6 * DAY) return date.toLocaleDateString(undefined, { weekday: "short" });
-  return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  if (now - at < DAY && new Date(at).getDate() === new Date(now).getDate()) return CLOCK.format(at);
+  return (now - at < 6 * DAY ? WEEKDAY : DATE).format(at);
 }
 
 /** When something is to happen. */

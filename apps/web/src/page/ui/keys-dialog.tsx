@@ -9,6 +9,7 @@ const KEYS: readonly [keys: string, what: string][] = [
   ["Esc", "Stop the turn, or close a dialog"],
   ["Ctrl-K", "All commands, and threads by their title"],
   ["Ctrl-Shift-O", "A new thread"],
+  ["PgUp, PgDn", "Read the conversation, also from the composer"],
   ["F8", "Go to what waits for you"],
   ["y n e p c", "There: approve, decline, edit, always this pattern, always this category"],
 ];

@@ -4,12 +4,28 @@ import { isAnyTabShown, tabRest } from "../tab-rest.ts";
 
 type Pending = ThreadApproval | ThreadSuspension;
 
-/** Shows in the title of the tab how many questions wait, and notifies about a new one while no tab of the page is shown. */
-export function useWaitingTitle(pending: readonly Pending[] | undefined, open: (threadId: string) => void): void {
+interface Shown {
+  pending: readonly Pending[] | undefined;
+  open: (threadId: string) => void;
+  /** Of the thread that is shown. */
+  title: string;
+}
+
+/**
+ * Shows in the title of the tab, and on the icon of an installed page, how many questions wait. Notifies about a new one while no tab of the
+ * page is shown.
+ */
+export function useWaitingTitle({ pending, open, title }: Shown): void {
+  const count = pending?.length ?? 0;
+  useEffect(() => {
+    document.title = `${count > 0 ? `(${count}) ` : ""}${title === "" ? "" : `${title} · `}Cinch`;
+  }, [count, title]);
+  useEffect(() => {
+    navigator.setAppBadge?.(count).catch(() => undefined);
+  }, [count]);
   const known = useRef<ReadonlySet<string> | null>(null);
   useEffect(() => {
     if (!pending) return;
-    document.title = pending.length > 0 ? `(${pending.length}) Cinch` : "Cinch";
     const before = known.current;
     known.current = new Set(pending.map(nameOf));
     // What waited when the page was opened is not news.

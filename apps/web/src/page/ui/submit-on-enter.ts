@@ -1,0 +1,6 @@
+/** Enter sends the form of a text, as in the composer; Shift-Enter is a new line. */
+export function submitOnEnter(event: KeyboardEvent & { currentTarget: HTMLTextAreaElement }): void {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  event.currentTarget.form!.requestSubmit();
+}
