@@ -102,8 +102,8 @@ export const page: Mutant[] = [
   {
     attacks: "page: below a mounted name the server itself answers",
     file: "packages/server/src/create-server.ts",
-    find: "const answer = mount ? mount(request) : handler.handle(request, address);",
-    replace: "const answer = handler.handle(request, address);",
+    find: "const answer = mount ? mount(request) : handler.handle(request, arrival);",
+    replace: "const answer = handler.handle(request, arrival);",
     tests: ["packages/server/test/mounting.test.ts"],
   },
 ];

@@ -205,4 +205,32 @@ export const serving = inPackage("packages/server", [
     replace: "[route.method",
     tests: ["routes/repeated"],
   },
+  {
+    attacks: "openapi: a field that a query needs looks optional",
+    file: "routes/openapi.ts",
+    find: "required: !z.safeParse(schema as z.ZodMiniType, undefined).success,",
+    replace: "required: false,",
+    tests: ["routes/openapi"],
+  },
+  {
+    attacks: "openapi: the document of a server below a prefix names other paths",
+    file: "routes/openapi.ts",
+    find: 'servers: [{ url: ".." }]',
+    replace: 'servers: [{ url: "/" }]',
+    tests: ["routes/openapi"],
+  },
+  {
+    attacks: "openapi: an answer without a body counts as a failure",
+    file: "routes/openapi.ts",
+    find: 'method === "GET" ? JSON_ANSWER : EMPTY_ANSWER',
+    replace: "JSON_ANSWER",
+    tests: ["routes/openapi"],
+  },
+  {
+    attacks: "chat: the links to files of a server in Express lead elsewhere",
+    file: "request-handler.ts",
+    find: "prefix: base + prefixOf(request)",
+    replace: "prefix: prefixOf(request)",
+    tests: ["mounting"],
+  },
 ]);

@@ -26,8 +26,8 @@ export const workers = inPackage("packages/core", [
   {
     attacks: "workers: a worker that lacks a tool keeps the thread",
     file: "workers/worker.ts",
-    find: 'this.#setbacks.add(thread.id);\n    return "busy";',
-    replace: 'this.#setbacks.add(thread.id);\n    return "done";',
+    find: 'this.#setbacks.add(thread.id, nextDueAt(thread.state));\n    return "busy";',
+    replace: 'this.#setbacks.add(thread.id, nextDueAt(thread.state));\n    return "done";',
     tests: ["workers/roles"],
   },
   {
@@ -36,6 +36,13 @@ export const workers = inPackage("packages/core", [
     find: "const FIRST_MS = 1_000;",
     replace: "const FIRST_MS = 1;",
     tests: ["workers/limits"],
+  },
+  {
+    attacks: "workers: a thread that is due too early by the clock of the store is left alone beyond its time",
+    file: "workers/setbacks.ts",
+    find: "Math.min(doubled, dueAt - now)",
+    replace: "doubled",
+    tests: ["workers/scheduled"],
   },
   {
     attacks: "workers: maxThreads is not kept",

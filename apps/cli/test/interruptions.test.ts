@@ -14,6 +14,10 @@ function counted(entries: readonly LedgerEntry[]): Record<string, [begun: number
   return numbers;
 }
 
+/** The process gets each signal a second time from itself: from outside, it would come too late when the machine is busy. */
+const again = `process.once("SIGINT", () => { process.kill(process.pid, "SIGINT"); process.once("SIGINT", () => console.error("again")); })`;
+const TWICE = `--import=data:text/javascript,${encodeURIComponent(again)}`;
+
 describe("interruptions of a run", { concurrency: 4 }, () => {
   test("Ctrl-C aborts the turn and exits with 130, and the thread can be continued", async () => {
     await using place = new Place();
@@ -30,14 +34,12 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
 
   test("a Ctrl-C that arrives from the terminal and from npm counts once", async () => {
     await using place = new Place();
-    const running = place.start(["run", "wait 30 seconds"]);
+    const running = place.start(["run", "wait 30 seconds"], { env: { NODE_OPTIONS: TWICE } });
     await running.prints(/→ wait/);
-    running.child.kill("SIGINT");
-    await running.prints(/stopping/);
     running.child.kill("SIGINT");
     const { code, stderr } = await running.finished;
     assert.equal(code, 130);
-    assert.match(stderr, /\naborted\n/);
+    assert.match(stderr, /^again$[^]*\naborted\n/m);
   });
 
   test("a second Ctrl-C exits at once, even if the turn can't be aborted", async () => {

@@ -1,4 +1,5 @@
 import type { PendingApproval, PendingSuspension } from "@cinch/core";
+import { objectOf } from "./wire-input.ts";
 
 type Question = PendingApproval | PendingSuspension;
 
@@ -22,7 +23,7 @@ export class AnswerBinding {
     questions: Readonly<Record<string, Question>>,
     send: (bound: object) => Promise<void>,
   ): Promise<void> {
-    const { by: _, ...answer } = given;
+    const { by: _, ...answer } = objectOf(given);
     const { toolCallId, threadId } = answer;
     const shown = Object.values(questions)
       .filter((one) => (toolCallId ?? one.toolCallId) === one.toolCallId && (threadId ?? one.threadId) === one.threadId)

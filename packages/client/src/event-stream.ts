@@ -19,6 +19,8 @@ interface StreamPorts {
   isBusy(): boolean;
   /** A new connection begins: what it sends follows on `since`. */
   connected(): unknown;
+  /** Asks for what is new where streams do not arrive; default: for events, with the path of the stream. */
+  poll?(): Promise<void>;
   /** Throws for an event that does not follow on the last one. */
   take(event: unknown): void;
   /** The server refuses the stream for good. */
@@ -65,11 +67,12 @@ export class EventStream {
 
   /** Settles when the connection ends. */
   #connect(): Promise<void> {
-    const { path, since, list, isBusy } = this.#ports;
+    const { path, since, list, isBusy, poll: ask } = this.#ports;
     const query = { since: since(), list: list?.() };
     const { signal } = this.#closing;
     this.#isSilent = false;
     if (Date.now() - this.#streamedAt > STREAM_AGAIN_MS && !isBusy()) this.#isPolling = CAN_NOT_STREAM;
+    if (this.#isPolling && ask) return ask();
     if (this.#isPolling) {
       const poll = { path, query: { ...query, wait: isBusy() ? 1 : POLL_SECONDS }, signal, accept: "application/json" };
       return this.#wire.attempt(poll, async (response) => {

@@ -49,16 +49,15 @@ export class ListFeed {
 
   /** Something may have changed before the stream began. */
   readonly connected = (): void => {
-    if (this.#followers.size === 0) return;
-    const loading = this.#wire.call<ThreadRecord[]>({ path: "/threads", query: { limit: 500 } });
-    loading.then(({ value }) => this.#loaded(value), this.#end);
+    if (this.#followers.size > 0) this.#load().catch(this.#end);
   };
 
   take(change: ThreadListChange): void {
     for (const changes of this.#followers.keys()) changes.push(change);
   }
 
-  #loaded(threads: readonly ThreadRecord[]): void {
+  async #load(): Promise<void> {
+    const threads = await this.#wire.get<ThreadRecord[]>("/threads", { limit: 500 });
     const now = new Set(threads.map(({ id }) => id));
     const before = this.#known;
     this.#known = now;
@@ -68,7 +67,10 @@ export class ListFeed {
     for (const threadId of before) if (!now.has(threadId)) this.take({ kind: "deleted", threadId });
   }
 
+  /** What follows the list from now on begins anew: the caller may have another token then. */
   readonly #end = (error: unknown): void => {
+    this.#closeOwn();
+    this.#known = undefined;
     for (const [changes, { reject }] of this.#followers) {
       reject(error);
       changes.end();
@@ -93,6 +95,7 @@ export class ListFeed {
           since: () => undefined,
           isBusy: () => false,
           connected: this.connected,
+          poll: () => this.#load(),
           take: (change) => this.take(change as ThreadListChange),
           refused: this.#end,
         });

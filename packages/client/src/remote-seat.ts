@@ -1,8 +1,9 @@
 import type { HarnessEvent, Session, ThreadRecord } from "@cinch/core";
-import { CommandQueue, randomIds, type CinchError } from "@cinch/core/remote";
+import { CinchError, CommandQueue, randomIds } from "@cinch/core/remote";
 import type { EventListener } from "./event-listener.ts";
 import { RemoteThread } from "./remote-thread.ts";
-import { closedClient, type Wire, type WireAnswer, type WireRequest } from "./wire.ts";
+import { closedClient, isOf, type Wire, type WireAnswer, type WireRequest } from "./wire.ts";
+import { objectOf } from "./wire-input.ts";
 
 const WAIT_SECONDS = 25;
 
@@ -32,33 +33,32 @@ export class RemoteSeat {
     this.listeners.clear();
   }
 
-  /** The thread is deleted, or this caller may no longer read it. `null`: the subscribers know it. */
-  lose(error: CinchError | null): void {
-    const threadId = this.#thread!.id;
-    const at = Date.now();
-    if (error?.code === "THREAD_NOT_FOUND")
-      this.#deliver({ type: "thread_deleted", threadId, at, previousThreadId: threadId });
-    else if (error) this.inform(error.message);
-    this.#move(null);
-  }
-
   inform(message: string): void {
     this.#deliver({ type: "info", threadId: this.#thread?.id ?? "", at: Date.now(), message });
   }
 
   async enter(threadId: string): Promise<void> {
-    if (this.#thread?.id === threadId) return;
+    if (this.#thread?.id === threadId && !this.#thread.isRefused) return;
+    const ifHere = (then: () => void) => this.#thread === next && then();
     const next: RemoteThread = new RemoteThread(this.wire, threadId, {
-      deliver: (event) => this.#thread === next && this.#deliver(event),
-      lost: (error) => this.#thread === next && this.lose(error),
+      deliver: (event) => ifHere(() => this.#deliver(event)),
+      deleted: (isKnown) => ifHere(() => this.#leaveDeleted(isKnown)),
+      refused: ({ message }) => ifHere(() => this.inform(message)),
     });
     try {
       await next.opened;
     } catch (error) {
       next.close();
+      if (this.#thread?.id === threadId && isOf(error, "THREAD_NOT_FOUND")) this.#leaveDeleted(false);
       throw error;
     }
     this.#move(next);
+  }
+
+  #leaveDeleted(isKnown: boolean): void {
+    const threadId = this.#thread!.id;
+    if (!isKnown) this.#deliver({ type: "thread_deleted", threadId, at: Date.now(), previousThreadId: threadId });
+    this.#move(null);
   }
 
   #move(next: RemoteThread | null): void {
@@ -66,7 +66,8 @@ export class RemoteSeat {
     this.#thread?.close();
     this.#thread = next;
     if (!next) return;
-    this.#deliver({ type: "thread_changed", threadId: next.id, previousThreadId, at: Date.now() });
+    if (next.id !== previousThreadId)
+      this.#deliver({ type: "thread_changed", threadId: next.id, previousThreadId, at: Date.now() });
     this.#deliver(next.resync());
   }
 
@@ -82,8 +83,8 @@ export class RemoteSeat {
     return newest;
   }
 
-  create(options: Parameters<Session["createThread"]>[0] = {}): Promise<ThreadRecord> {
-    const body = { id: randomIds("thread"), ...options };
+  async create(options: Parameters<Session["createThread"]>[0] = {}): Promise<ThreadRecord> {
+    const body = { id: randomIds("thread"), ...objectOf(options) };
     return this.made({ method: "POST", path: "/threads", query: { like: this.#thread?.id }, body });
   }
 
@@ -93,9 +94,16 @@ export class RemoteSeat {
     return value;
   }
 
-  /** Runs `work` after the commands before it, for the thread that is current at the call. */
+  /**
+   * Runs `work` after the commands before it, for the thread that is current at the call. A current thread whose events the server has
+   * refused is opened again first: the caller may have another token now.
+   */
   at<T>(work: (threadId: string) => Promise<T>, given = this.#thread?.id): Promise<T> {
-    return this.queue.run(async () => work(given ?? this.#thread?.id ?? (await this.select()).id));
+    return this.queue.run(async () => {
+      const threadId = given ?? this.#thread?.id ?? (await this.select()).id;
+      if (this.#thread?.id === threadId) await this.enter(threadId);
+      return work(threadId);
+    });
   }
 
   /** Settles when the server has accepted it, and the display shows that. */
@@ -104,7 +112,7 @@ export class RemoteSeat {
   }
 
   async query<T>(name: string, query: object = {}): Promise<T> {
-    return this.shown(await this.sent<T>(name, { query: { ...query } }));
+    return this.shown(await this.sent<T>(name, { query: { ...objectOf(query) } }));
   }
 
   /** The server begins it in the order of commands, and the answer comes when it is done. */
@@ -136,4 +144,10 @@ export class RemoteSeat {
   }
 }
 
-export const pathOf = (threadId: string): string => `/threads/${encodeURIComponent(threadId)}`;
+export const pathOf = (threadId: string): string => `/threads/${pathId(threadId)}`;
+
+/** An id as a part of a path. With another text, such as "..", the path would be another one. */
+export function pathId(id: string): string {
+  if (typeof id === "string" && /^[\w-]{1,128}$/.test(id)) return id;
+  throw new CinchError("INVALID_INPUT", `${JSON.stringify(id)} is not an id: 1 to 128 letters, digits, "_" or "-".`);
+}

@@ -12,18 +12,18 @@ import type {
 import { CinchError, EventQueue, newDisplayState, randomIds, readerOf } from "@cinch/core/remote";
 import { AnswerBinding, type UnboundAnswer } from "./answer-binding.ts";
 import { EventListener } from "./event-listener.ts";
-import { pathOf, RemoteSeat } from "./remote-seat.ts";
+import { pathId, pathOf, RemoteSeat } from "./remote-seat.ts";
 import type { ThreadSettings } from "./remote-thread.ts";
 import { readThreadFile, type Wire } from "./wire.ts";
-import { wireInput } from "./wire-input.ts";
+import { objectOf, wireInput } from "./wire-input.ts";
 
 /** A mode without its model and instructions, which stay on the server. */
 export interface RemoteMode {
   id: string;
   name: string;
   tools: readonly string[];
-  transitionsTo?: string;
-  metadata?: Record<string, unknown>;
+  transitionsTo: string | null;
+  metadata: Record<string, unknown>;
 }
 
 /** What the server says of itself and of the caller. */
@@ -32,6 +32,8 @@ export interface ServerInfo {
   modes: readonly RemoteMode[];
   /** The ids of models that the server offers. */
   models: readonly string[];
+  /** Such as `fileBytes`, the most that a message with its files may have. */
+  limits: Readonly<Record<string, number>>;
   /** What else is served, each below a path of its name. */
   mounts: readonly string[];
   /** The name that the server has for this caller. */
@@ -141,8 +143,8 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   readonly resume: Session["resume"] = () => this.#seat.command("resume");
   readonly retry: Session["retry"] = () => this.#long("retry");
   readonly compact: Session["compact"] = (options) => this.#long("compact", options);
-  readonly settled: Session["settled"] = ({ signal } = {}) => this.#seat.long("settled", { signal });
-  readonly resultOf: Session["resultOf"] = ({ signal, ...query }) => this.#seat.long("resultOf", { query, signal });
+  readonly settled: Session["settled"] = (options) => this.#waited("settled", options);
+  readonly resultOf: Session["resultOf"] = (options) => this.#waited("resultOf", options);
   readonly explainContext: Session["explainContext"] = () => this.#seat.query("explainContext");
 
   readonly respondToToolSuspension = this.#answer("respondToToolSuspension", "pendingSuspensions");
@@ -181,9 +183,11 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   readonly selectOrCreateThread: Session["selectOrCreateThread"] = () =>
     this.#seat.queue.run(() => this.#seat.select());
 
-  switchThread({ threadId }: { threadId: string }): Promise<ThreadRecord> {
+  async switchThread(options: { threadId: string }): Promise<ThreadRecord> {
+    const { threadId, ...query } = objectOf(options);
+    const path = `${pathOf(threadId)}/record`;
     return this.#seat.at(async () => {
-      const record = await this.#ports.wire.get<ThreadRecord>(`${pathOf(threadId)}/record`);
+      const record = await this.#ports.wire.get<ThreadRecord>(path, query);
       await this.#seat.enter(threadId);
       return record;
     }, threadId);
@@ -191,15 +195,17 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
 
   readonly renameThread = this.#command("renameThread");
 
-  deleteThread({ threadId }: { threadId: string }): Promise<void> {
+  async deleteThread(options: { threadId: string }): Promise<void> {
+    const { threadId, ...query } = objectOf(options);
+    const path = pathOf(threadId);
     return this.#seat.at(async () => {
-      await this.#ports.wire.call({ method: "DELETE", path: pathOf(threadId), key: randomIds("call") });
+      await this.#ports.wire.call({ method: "DELETE", path, query, key: randomIds("call") });
       await this.#seat.thread?.deleted(threadId);
     }, threadId);
   }
 
-  cloneThread(options: Parameters<Session["cloneThread"]>[0] = {}): Promise<ThreadRecord> {
-    const { sourceThreadId, ...cut } = options;
+  async cloneThread(options: Parameters<Session["cloneThread"]>[0] = {}): Promise<ThreadRecord> {
+    const { sourceThreadId, ...cut } = objectOf(options);
     const body = { id: randomIds("thread"), ...cut };
     const clone = (source: string) => this.#seat.made({ method: "POST", path: `${pathOf(source)}/cloneThread`, body });
     return this.#seat.at(clone, sourceThreadId);
@@ -208,7 +214,7 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   listThreads(query: Parameters<Session["listThreads"]>[0] = {}): Promise<ThreadRecord[]> {
     const { wire, queue } = this.#seat;
     return queue.run(async () => {
-      const { resourceId = this.resourceId, ...rest } = query;
+      const { resourceId = this.resourceId, ...rest } = objectOf(query);
       // A client reaches the threads of its own resource only.
       if (resourceId !== this.resourceId) return [];
       return wire.get<ThreadRecord[]>("/threads", rest);
@@ -220,9 +226,10 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   readonly listMessages = this.#query("listMessages");
   readonly listEvents = this.#query("listEvents");
 
-  readBlob({ hash }: { hash: string }): Promise<ThreadFile | null> {
-    const path = `/blobs/${encodeURIComponent(hash)}`;
-    return this.#seat.at((threadId) => readThreadFile(this.#ports.wire, pathOf(threadId) + path));
+  async readBlob(options: { hash: string }): Promise<ThreadFile | null> {
+    const { hash, ...query } = objectOf(options);
+    const path = `/blobs/${pathId(hash)}`;
+    return this.#seat.at((threadId) => readThreadFile(this.#ports.wire, { path: pathOf(threadId) + path, query }));
   }
 
   // Seat
@@ -258,6 +265,11 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
 
   #long<T>(name: string, body: unknown = {}): Promise<T> {
     return this.#seat.long(name, { method: "POST", body, key: randomIds("call") });
+  }
+
+  async #waited<T>(name: string, options: { signal?: AbortSignal } = {}): Promise<T> {
+    const { signal, ...query } = objectOf(options);
+    return this.#seat.long(name, { query, signal });
   }
 
   async #post(name: string, input: Input & { delivery?: string }) {

@@ -20,8 +20,10 @@ type WireEvent = HarnessEvent & { control?: ThreadSettings; people?: readonly st
 
 interface ThreadPorts {
   deliver(event: HarnessEvent): void;
-  /** The thread was deleted, or this caller may no longer read it. */
-  lost(error: CinchError | null): void;
+  /** The thread was deleted. `false`: the subscribers don't know it yet. */
+  deleted(isKnown: boolean): void;
+  /** The server sends no more events: the display stays as it is. */
+  refused(error: CinchError): void;
 }
 
 /** A thread that a session is at: its display, folded here, and its settings. */
@@ -39,6 +41,8 @@ export class RemoteThread {
   readonly #waiting = new Set<() => void>();
   #tick: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  /** The server sends no more events, such as to a caller whose access has ended. */
+  isRefused = false;
   /** From a rewind on, until its `resync`. */
   #held: WireEvent[] = [];
   #people: readonly string[] | undefined;
@@ -58,11 +62,12 @@ export class RemoteThread {
       connected: () => this.#connected(),
       take: (event) =>
         "type" in (event as object) ? this.#take(event as WireEvent) : wire.lists.take(event as ThreadListChange),
-      refused: (error) => {
-        this.#opening.reject(error);
-        if (!this.#isClosed) ports.lost(error);
-      },
+      refused: (error) => this.#refused(error),
     });
+  }
+
+  get #isOver(): boolean {
+    return this.#isClosed || this.isRefused;
   }
 
   /** The names of the people at the thread. */
@@ -72,7 +77,7 @@ export class RemoteThread {
 
   /** Settles when the subscribers know that the thread `threadId`, if it is this one, was deleted. */
   async deleted(threadId: string): Promise<void> {
-    while (this.id === threadId && !this.#isClosed) await this.#change();
+    while (this.id === threadId && !this.#isOver) await this.#change();
   }
 
   /**
@@ -95,7 +100,7 @@ export class RemoteThread {
 
   /** Settles when the display has the event `seq`, or the session is no longer here. */
   async reached(seq: number): Promise<void> {
-    while (this.display.seq < seq && !this.#isClosed) await this.#change();
+    while (this.display.seq < seq && !this.#isOver) await this.#change();
   }
 
   close(): void {
@@ -109,6 +114,15 @@ export class RemoteThread {
   resync(): HarnessEvent {
     const { id: threadId, display: displayState } = this;
     return { type: "resync", threadId, at: Date.now(), seq: displayState.seq, displayState };
+  }
+
+  #refused(error: CinchError): void {
+    this.#opening.reject(error);
+    if (this.#isClosed) return;
+    if (error.code === "THREAD_NOT_FOUND") return this.#ports.deleted(false);
+    this.isRefused = true;
+    this.#wake();
+    this.#ports.refused(error);
   }
 
   /** The server says again what streams, so what was there before the stream was cut is removed. */
@@ -137,7 +151,7 @@ export class RemoteThread {
     if (event.type === "agent_end") this.#changed();
     else if (!isFirst) this.#tick ??= setTimeout(() => this.#changed());
     this.#wake();
-    if (event.type === "thread_deleted") this.#ports.lost(null);
+    if (event.type === "thread_deleted") this.#ports.deleted(true);
   }
 
   /**

@@ -1,5 +1,8 @@
 import type { ThreadApproval, ThreadListChange, ThreadRecord, ThreadSuspension } from "@cinch/core";
 
+/** After this time a list is followed again that the source has stopped to send. */
+const AGAIN_MS = 10_000;
+
 /** A client or a harness, as far as lists of threads need it. */
 export interface ThreadLists {
   listThreads(): Promise<ThreadRecord[]>;
@@ -14,8 +17,11 @@ export class ThreadListStore<T> {
   readonly #source: ThreadLists;
   readonly #load: () => Promise<T>;
   readonly #changed = new Set<() => void>();
-  #changes: Promise<AsyncIterableIterator<ThreadListChange>> | undefined;
+  /** Another one for each time in which something subscribes. */
+  #following: AbortController | undefined;
   #value: T | undefined;
+  /** Why there is no list yet. */
+  #error: unknown;
   #isOld = false;
   #isLoading = false;
 
@@ -37,28 +43,60 @@ export class ThreadListStore<T> {
     return store;
   }
 
-  readonly read = (): T | undefined => this.#value;
+  /** Throws what the source refused the list with, for the error boundary of the component. */
+  readonly read = (): T | undefined => {
+    if (this.#error !== undefined) throw this.#error;
+    return this.#value;
+  };
 
   readonly subscribe = (changed: () => void): (() => void) => {
     this.#changed.add(changed);
-    if (!this.#changes) {
-      this.#changes = this.#source.followThreads();
-      // A closed source ends the list as it is.
-      this.#follow(this.#changes).catch(() => undefined);
+    if (!this.#following) {
+      this.#following = new AbortController();
+      this.#keepFollowing(this.#following.signal).catch((error: unknown) => this.#failed(error));
     }
     return () => {
       this.#changed.delete(changed);
       if (this.#changed.size > 0) return;
-      this.#changes?.then((changes) => changes.return?.()).catch(() => undefined);
-      this.#changes = undefined;
+      this.#following?.abort();
+      this.#following = undefined;
+      this.#error = undefined;
     };
   };
 
-  async #follow(following: Promise<AsyncIterableIterator<ThreadListChange>>): Promise<void> {
-    const changes = await following;
+  async #keepFollowing(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        // A closed source ends the list as it is.
+        if (signal.aborted || (error as { code?: unknown }).code === "CLOSED") return;
+        this.#failed(error);
+      }
+      if (signal.aborted) return;
+      await pause(signal);
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const changes = await this.#source.followThreads();
+    const leave = () => void changes.return?.();
+    signal.addEventListener("abort", leave);
+    if (signal.aborted) leave();
     await this.#loaded();
-    // A closed source ends the list as it is.
+    // If it fails now, the list stays as it is until the next change. A source that refuses it ends the changes, too.
     for await (const _ of changes) this.#loaded().catch(() => undefined);
+  }
+
+  /** A list that was loaded is shown until there is a newer one. */
+  #failed(error: unknown): void {
+    if (this.#value !== undefined) return;
+    this.#error = error;
+    this.#announce();
+  }
+
+  #announce(): void {
+    for (const changed of this.#changed) changed();
   }
 
   /** Changes that come while the list is loaded are loaded once, together. */
@@ -70,10 +108,20 @@ export class ThreadListStore<T> {
       while (this.#isOld) {
         this.#isOld = false;
         this.#value = await this.#load();
-        for (const changed of this.#changed) changed();
+        this.#error = undefined;
+        this.#announce();
       }
     } finally {
       this.#isLoading = false;
     }
   }
 }
+
+const pause = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, AGAIN_MS);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

@@ -1,22 +1,47 @@
 import type { Input, InputFile } from "@cinch/core";
-import { randomIds } from "@cinch/core/remote";
+import { CinchError, randomIds } from "@cinch/core/remote";
 
-/** A message as it is sent: JSON, or a form if it has files with contents. The id makes it one message however often it is sent. */
+/** The options of a method. What is in them the server checks. */
+export function objectOf<T extends object>(options: T): T {
+  if (typeof options === "object" && options && !Array.isArray(options)) return options;
+  throw new CinchError("INVALID_INPUT", "Methods take an object with their options.");
+}
+
+/**
+ * A message as it is sent: JSON, or a form if it has files with contents. The id makes it one message however often it is sent. What is
+ * no file is sent as it is, and the server says what is wrong with it.
+ */
 export function wireInput<T extends Input>(input: T): { inputId: string; body: unknown } {
-  const { files, id: inputId = randomIds("input"), ...rest } = input;
-  const named = files
-    ?.filter(({ data }) => data instanceof URL)
-    .map(({ data, ...file }) => ({ ...file, url: String(data) }));
-  const body = { ...rest, id: inputId, ...(named && { files: named }) };
-  const contents = files?.filter(({ data }) => !(data instanceof URL)) ?? [];
-  if (contents.length === 0) return { inputId, body };
+  const { files, id: inputId = randomIds("input"), ...rest } = objectOf(input);
   const form = new FormData();
+  const isNamed = (file: InputFile) => {
+    const contents = blobOf(file);
+    if (contents) form.append("files", contents, file.filename ?? "blob");
+    return !contents;
+  };
+  const named = Array.isArray(files) ? files.filter(isNamed).map(urlOf) : files;
+  const body = { ...rest, id: inputId, files: named };
+  if (!form.has("files")) return { inputId, body };
   form.set("body", JSON.stringify(body));
-  for (const file of contents) form.append("files", blobOf(file), file.filename ?? "blob");
   return { inputId, body: form };
 }
 
-function blobOf({ data, mediaType }: InputFile): Blob {
-  const bytes = typeof data === "string" ? Uint8Array.from(atob(data), (char) => char.charCodeAt(0)) : data;
-  return new Blob([bytes as BlobPart], { type: mediaType });
+function urlOf(file: InputFile): object {
+  if (!(file?.data instanceof URL)) return file;
+  const { data, ...rest } = file;
+  return { ...rest, url: String(data) };
+}
+
+/** `undefined`: it has no contents. */
+function blobOf(file: InputFile): Blob | undefined {
+  const bytes = typeof file?.data === "string" ? decoded(file.data) : file?.data;
+  return bytes instanceof Uint8Array ? new Blob([bytes as BlobPart], { type: file.mediaType }) : undefined;
+}
+
+function decoded(base64: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
 }

@@ -12,7 +12,10 @@ export type ConnectionState = "online" | "offline";
 export interface ConnectOptions {
   /** Where the server is, with the prefix below which it is mounted. */
   url: string;
-  /** A function is called for the first request, and again when the server refuses what it returned. */
+  /**
+   * A function is called for the first request, and again when the server refuses what it returned. If it fails, that counts as a server
+   * that can't be reached: the request is tried again.
+   */
   token?: string | (() => string | Promise<string>);
   /** Default: the global one. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
@@ -50,19 +53,21 @@ export class Wire {
   readonly #base: string;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly #tokenOf: () => string | Promise<string>;
+  readonly #hasNewTokens: boolean;
   readonly #closing = new AbortController();
   readonly pauses = new Pauses();
   readonly watchers = new Set<(state: ConnectionState) => void>();
   connection: ConnectionState = "online";
   /** Streams of threads bring the list of threads, too. */
   lists!: ListFeed;
-  #token: string | Promise<string> | undefined;
+  #token: Promise<string> | undefined;
   /** Before the first answer, a failure is more likely a wrong address than a server that restarts. */
   #wasReached = false;
 
   constructor({ url, token, fetch: given = (input, init) => fetch(input, init) }: ConnectOptions) {
     this.#base = `${url.replace(/\/+$/, "")}/v1`;
     this.#fetch = given;
+    this.#hasNewTokens = typeof token === "function";
     this.#tokenOf = typeof token === "function" ? token : () => token ?? "";
   }
 
@@ -118,15 +123,15 @@ export class Wire {
       if (one?.aborted) end();
       one?.addEventListener("abort", end, { signal: over.signal });
     }
+    const answered = async () => read(await this.#authorised(request, over.signal), () => endAfter(DEAD_MS));
     try {
-      return await read(await this.#authorised(request, over.signal), () => endAfter(DEAD_MS));
+      return await Promise.race([answered(), aborted(over.signal)]);
     } catch (error) {
       if (this.closed.aborted) throw closedClient();
       signal?.throwIfAborted();
       if (!(error instanceof CinchError || over.signal.aborted)) this.#became("offline");
       if (error instanceof CinchError || this.#wasReached) throw error;
-      throw new CinchError(
-        "UNREACHABLE" as ErrorCode,
+      throw unreachable(
         `No Cinch server answers at ${this.#base}. Check the address, and whether it is running.`,
         error,
       );
@@ -138,23 +143,28 @@ export class Wire {
   }
 
   async #authorised(request: WireRequest, signal: AbortSignal): Promise<Response> {
-    for (let used = this.#token; ; used = undefined) {
-      const response = await this.#sent(request, signal);
+    for (let isSecond = false; ; isSecond = true) {
+      const used = (this.#token ??= this.#newToken());
+      const forget = () => {
+        // Another request that failed with the same token may have asked for a new one already.
+        if (this.#token === used) this.#token = undefined;
+      };
+      used.catch(forget);
+      const response = await this.#sent(request, { token: await used, signal });
       if (response.ok) return response;
       const error = await errorOf(response);
-      // The token may be old. A second request that was refused with the same one has already asked for a new one.
-      if (response.status !== 401 || used === undefined) throw error;
-      if (this.#token === used) this.#token = undefined;
+      if (response.status !== 401) throw error;
+      forget();
+      if (isSecond || !this.#hasNewTokens) throw error;
     }
   }
 
-  async #currentToken(): Promise<string> {
-    const token = (this.#token ??= this.#tokenOf());
+  async #newToken(): Promise<string> {
     try {
-      return await token;
+      return await this.#tokenOf();
     } catch (error) {
-      this.#token = undefined;
-      throw error;
+      if (this.#wasReached) throw error;
+      throw unreachable(`The function \`token\` of connect() failed: ${String(error)}`, error);
     }
   }
 
@@ -164,8 +174,10 @@ export class Wire {
     for (const watcher of this.watchers) watcher(state);
   }
 
-  async #sent({ method = "GET", path, query = {}, body, key, accept }: WireRequest, signal: AbortSignal) {
-    const token = await this.#currentToken();
+  async #sent(
+    { method = "GET", path, query = {}, body, key, accept }: WireRequest,
+    { token, signal }: { token: string; signal: AbortSignal },
+  ) {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = String(new URLSearchParams(given as [string, string][]));
     const response = await this.#fetch(`${this.#base}${path}${search && `?${search}`}`, {
@@ -186,24 +198,44 @@ export class Wire {
       this.#wasReached = true;
       return response;
     }
-    const found = version === null ? "is no Cinch server" : `speaks protocol ${version}, and this client ${PROTOCOL}`;
-    throw new CinchError("INVALID_CONFIG", `The server at ${this.#base} ${found}. Use versions that belong together.`);
+    const problem =
+      version === null
+        ? "is no Cinch server. Check the address, and the prefix below which the server is mounted."
+        : `speaks protocol ${version}, and this client ${PROTOCOL}. Use versions that belong together.`;
+    throw new CinchError("INVALID_CONFIG", `The server at ${this.#base} ${problem}`);
   }
 }
 
 function encodedBody(body: unknown): unknown {
   if (body === undefined || body instanceof FormData) return body;
   try {
-    return JSON.stringify(body);
+    return JSON.stringify(body, isJson);
   } catch (error) {
     throw new CinchError("INVALID_INPUT", `Only JSON can be sent: ${String(error)}`, error);
   }
 }
 
+/** Rejects when the signal is aborted: a function that the caller gave need not obey it. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener("abort", () => reject(signal.reason as Error));
+  });
+
+const unreachable = (message: string, cause: unknown): CinchError =>
+  new CinchError("UNREACHABLE" as ErrorCode, message, cause);
+
+/** Without this, a number that has no JSON would become `null`. */
+function isJson(key: string, value: unknown): unknown {
+  if (typeof value !== "number" || Number.isFinite(value)) return value;
+  throw new TypeError(`"${key}" is ${value}.`);
+}
+
 export const closedClient = (): CinchError =>
   new CinchError("CLOSED", "The client or its session is closed. What the server has accepted continues there.");
 
-const TEMPORARY = new Set([408, 429, 502, 503, 504]);
+/** From 520 on, a proxy such as Cloudflare says that it does not reach the server. */
+const isTemporary = (status: number): boolean => [408, 429, 502, 503, 504].includes(status) || status >= 520;
 const statuses = new WeakMap<object, number>();
 
 export const isOf = (error: unknown, code: string): boolean =>
@@ -211,7 +243,7 @@ export const isOf = (error: unknown, code: string): boolean =>
 
 /** The same request may succeed later. */
 export const mayRetry = (error: unknown): boolean =>
-  !(error instanceof CinchError) || TEMPORARY.has(statuses.get(error) ?? 0);
+  !(error instanceof CinchError) || isTemporary(statuses.get(error) ?? 0);
 
 async function errorOf(response: Response): Promise<CinchError> {
   const { status } = response;
@@ -229,9 +261,9 @@ async function answerOf<T>(response: Response): Promise<WireAnswer<T>> {
 }
 
 /** `null`: the thread has no such file. */
-export async function readThreadFile(wire: Wire, path: string): Promise<ThreadFile | null> {
+export async function readThreadFile(wire: Wire, request: WireRequest): Promise<ThreadFile | null> {
   try {
-    return await wire.repeated({ path }, async (response) => {
+    return await wire.repeated(request, async (response) => {
       const { headers } = response;
       const [, filename = null] = /filename\*=UTF-8''(.*)/.exec(headers.get("content-disposition") ?? "") ?? [];
       return {

@@ -18,7 +18,10 @@ test("a server of another protocol is refused with a sentence, and so is what is
     answering({ "cinch-protocol": "2" }).createSession(),
     code("INVALID_CONFIG", /speaks protocol 2, and this client 1/),
   );
-  await assert.rejects(answering({}).createSession(), code("INVALID_CONFIG", /is no Cinch server/));
+  await assert.rejects(
+    answering({}).createSession(),
+    code("INVALID_CONFIG", /is no Cinch server\. Check the address, and the prefix/),
+  );
 });
 
 test("a server that never answered is UNREACHABLE, and not asked for ever", async () => {
@@ -43,6 +46,54 @@ test("a token that is a function is asked again when the server refuses the toke
   const { resourceId } = await client.createThread();
   assert.deepEqual([resourceId, asked], ["cats", 2]);
   await client.close();
+});
+
+test("a function whose first token is old already is asked again for the same request", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const tokens = ["old-token", "ann-token"];
+  const client = connect({ url: at.url, token: () => tokens.shift()! });
+  assert.equal((await client.init()).by, "ann");
+  await client.close();
+});
+
+test("a token that is a text is sent once, and a function that returns the same old token is asked twice a request", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const { fetch, seen } = faulty(({ pass }) => pass());
+  const fixed = connect({ url: at.url, token: "old-token", fetch });
+  for (let n = 0; n < 2; n++) await assert.rejects(fixed.init(), code("UNAUTHENTICATED"));
+  assert.equal(seen.length, 2);
+  let asked = 0;
+  const asking = connect({ url: at.url, token: () => `old-token-${++asked}` });
+  for (let n = 0; n < 2; n++) await assert.rejects(asking.init(), code("UNAUTHENTICATED"));
+  assert.equal(asked, 4);
+  await Promise.all([fixed.close(), asking.close()]);
+});
+
+test("a function for tokens that fails first says what failed, and later is asked again until it has a token", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  let fails = true;
+  let asked = 0;
+  const token = () => {
+    asked++;
+    if (fails) throw new Error("the keychain is locked");
+    return "ann-token";
+  };
+  const client = connect({ url: at.url, token });
+  await assert.rejects(client.init(), code("UNREACHABLE", /`token`.*the keychain is locked/));
+  fails = false;
+  assert.equal((await client.init()).by, "ann");
+  await client.close();
+  assert.equal(asked, 2);
+});
+
+test("close rejects what waits for a token, or for a fetch that does not obey its signal", async () => {
+  const never = () => new Promise<never>(() => undefined);
+  for (const options of [{ token: never }, { fetch: never }]) {
+    const client = connect({ url: "http://cinch.example", ...options });
+    const waiting = client.init();
+    await client.close();
+    await assert.rejects(waiting, code("CLOSED"));
+  }
 });
 
 test("a token that the server does not know is UNAUTHENTICATED", async () => {

@@ -4,10 +4,10 @@ import { connect, type Client } from "@cinch/client";
 import { usePending, useThread, useThreads, type ThreadSource } from "@cinch/client/react";
 import type { Harness } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
-import { createElement, type ReactNode } from "react";
+import { Component, createElement, StrictMode, type ReactNode } from "react";
 import { create, type ReactTestRenderer } from "react-test-renderer";
 import { noting } from "../../core/test/support.ts";
-import { serving } from "../../server/test/serving.ts";
+import { authenticate, serving } from "../../server/test/serving.ts";
 
 const mounted = (component: () => ReactNode): ReactTestRenderer => create(createElement(component));
 
@@ -78,3 +78,60 @@ for (const [where, sourceOf] of Object.entries(sources)) {
     await client.close();
   });
 }
+
+/** Shows what a component below it threw. */
+class Boundary extends Component<{ children?: ReactNode }, { said: string }> {
+  override state = { said: "" };
+
+  static getDerivedStateFromError(error: Error & { code: string }) {
+    return { said: error.code };
+  }
+
+  override render(): ReactNode {
+    return this.state.said || this.props.children;
+  }
+}
+
+for (const [name, hook] of Object.entries({ useThreads, usePending }))
+  test(`${name} throws to the error boundary why the server sends no list, and a new component asks again`, async (t) => {
+    t.mock.method(console, "error", () => undefined);
+    await using at = await serving({ model: script(say("hi")), authenticate });
+    const tokens = ["old-token", "old-token", "ann-token"];
+    const client = connect({ url: at.url, token: () => tokens.shift()! });
+    const List = () => `${hook(client)?.length ?? "loading"}`;
+    const shown = () => create(createElement(StrictMode, null, createElement(Boundary, null, createElement(List))));
+    const refused = shown();
+    await shows(refused, "UNAUTHENTICATED");
+    refused.unmount();
+    const again = shown();
+    await shows(again, "0");
+    again.unmount();
+    await client.close();
+  });
+
+test("what is shown stays when the client is closed", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const client = connect({ url: at.url });
+  const session = await client.createSession();
+  await session.createThread({ title: "Kept" });
+  const root = mounted(() => `${useThreads(client)?.length ?? "loading"} ${useThread(session).title || "none"}`);
+  await shows(root, "1 Kept");
+  await client.close();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(root.toJSON(), "1 Kept");
+  root.unmount();
+});
+
+for (const [where, sourceOf] of Object.entries(sources))
+  test(`lists ${where} that no component shows any more wait for nothing`, async (t) => {
+    await using at = await serving({ model: script(say("hi")) });
+    const client = sourceOf(at);
+    const root = mounted(() => `${useThreads(client)?.length ?? "loading"} ${usePending(client)?.length ?? "loading"}`);
+    await shows(root, "0 0");
+    const { mock } = t.mock.method(globalThis, "setTimeout");
+    root.unmount();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waits = mock.calls.filter(({ arguments: [, ms] }) => ms === 10_000);
+    assert.deepEqual(waits, []);
+    await client.close();
+  });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, type RemoteSession } from "@cinch/client";
 import { defineTool, newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
-import { createServer } from "@cinch/server";
+import { createServer, ROLES } from "@cinch/server";
 import { call, finish, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated } from "../../core/test/support.ts";
@@ -229,6 +229,72 @@ test("a thread that is deleted while the client is away is one that the session 
   assert.equal(events.at(-1)!.type, "thread_deleted");
   await client.close();
   await again.close({ drainMs: 100 });
+});
+
+/** A server whose caller can lose access, and get it again. */
+async function revocable() {
+  const access = { over: new AbortController(), isGiven: true };
+  const authenticate = () => (access.isGiven ? { may: ROLES, signal: access.over.signal } : null);
+  const at = await serving({ model: script(say("one"), say("two")), authenticate });
+  const revoke = () => {
+    access.isGiven = false;
+    access.over.abort();
+  };
+  const grant = () => Object.assign(access, { over: new AbortController(), isGiven: true });
+  return { ...at, revoke, grant };
+}
+
+test("a session whose caller loses access stays at its thread, and goes on there when it has access again", async () => {
+  await using at = await revocable();
+  const client = connect({ url: at.url });
+  const session = await client.createSession();
+  const { id: threadId } = await session.createThread();
+  await session.sendMessage({ content: "hi" });
+  await client.createThread({ title: "The newest thread" });
+  const { events, display } = collected(session);
+  const before = plain(session.getDisplayState());
+  at.revoke();
+  await until(() => events.at(-1)?.type === "info");
+  assert.deepEqual(plain(session.getDisplayState()), before);
+  await assert.rejects(session.post({ content: "refused", delivery: "send" }), /Send a token/);
+  assert.equal(session.getCurrentThreadId(), threadId);
+  const there = await at.harness.createSession({ threadId });
+  await there.renameThread({ title: "Meanwhile" });
+
+  at.grant();
+  assert.equal((await session.sendMessage({ content: "again" })).reason, "complete");
+  assert.equal(session.getCurrentThreadId(), threadId);
+  assert.deepEqual(plain(session.getDisplayState()), plain(there.getDisplayState()));
+  assert.deepEqual(plain(display()), plain(there.getDisplayState()));
+  assert.ok(!events.some(({ type }) => type === "thread_changed"));
+  await client.close();
+});
+
+test("a thread that is deleted while the caller has no access is one that the session leaves", async () => {
+  await using at = await revocable();
+  const client = connect({ url: at.url });
+  const { id: threadId } = await client.createThread();
+  const { events } = collected(client);
+  at.revoke();
+  await until(() => events.at(-1)?.type === "info");
+  await at.harness.deleteThread({ threadId });
+  at.grant();
+  await assert.rejects(client.renameThread({ title: "x" }), { code: "THREAD_NOT_FOUND" });
+  assert.deepEqual([client.getCurrentThreadId(), events.at(-1)!.type], [null, "thread_deleted"]);
+  await client.close();
+});
+
+test("a proxy that does not reach the server is one that is asked again", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const statuses = [502, 521, 530];
+  const { fetch, seen } = faulty(async ({ pass }) => {
+    const status = statuses.shift();
+    return status === undefined ? pass() : new Response("<h1>Sorry</h1>", { status });
+  });
+  const client = connect({ url: at.url, fetch });
+  await client.init();
+  assert.equal(seen.length, 4);
+  await client.close();
 });
 
 test("where streams do not arrive, the client asks again and again", async () => {

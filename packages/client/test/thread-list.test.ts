@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "@cinch/client";
 import type { ThreadListChange } from "@cinch/core";
-import { createServer } from "@cinch/server";
+import { createServer, ROLES } from "@cinch/server";
 import { say, script } from "@cinch/testkit";
 import { serving } from "../../server/test/serving.ts";
-import { faulty } from "./faults.ts";
+import { faulty, isStream } from "./faults.ts";
 
 const nextOf = async (changes: AsyncIterator<ThreadListChange>): Promise<string> => {
   const { value } = (await changes.next()) as IteratorYieldResult<ThreadListChange>;
@@ -43,4 +43,37 @@ test("what happened to the list while the server was away is known after a recon
   assert.deepEqual(got.toSorted(), ["changed kept", "changed new", "deleted gone"]);
   await client.close();
   await again.close({ drainMs: 100 });
+});
+
+test("the list is followed also where streams do not arrive", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const { fetch } = faulty(async ({ init, pass }) => {
+    const response = await pass();
+    if (!isStream(init)) return response;
+    await response.body!.cancel();
+    return new Response(null, response);
+  });
+  const client = connect({ url: at.url, fetch });
+  const changes = await client.followThreads();
+  await at.harness.createThread({ id: "new" });
+  assert.equal(await nextOf(changes), "changed new");
+  await client.close();
+  assert.equal((await changes.next()).done, true);
+});
+
+test("a list that the server refused to send is followed again with a token that it knows", async () => {
+  const access = { over: new AbortController(), isGiven: true };
+  const authenticate = () => (access.isGiven ? { may: ROLES, signal: access.over.signal } : null);
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const client = connect({ url: at.url });
+  const changes = await client.followThreads();
+  access.isGiven = false;
+  access.over.abort();
+  assert.equal((await changes.next()).done, true);
+  await assert.rejects(client.followThreads(), /Send a token/);
+  Object.assign(access, { over: new AbortController(), isGiven: true });
+  const again = await client.followThreads();
+  await at.harness.createThread({ id: "new" });
+  assert.equal(await nextOf(again), "created new");
+  await client.close();
 });

@@ -14,7 +14,7 @@ import type { Rule } from "./permissions/rule.ts";
 import { costOf, defaultPrices } from "./config/prices.ts";
 import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
-import { systemClock, type Clock } from "./ports/clock.ts";
+import { systemClock, withTimeout, type Clock } from "./ports/clock.ts";
 import { ReachableThreads } from "./thread/reachable-threads.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
@@ -32,6 +32,8 @@ import { ProcessRole } from "./workers/process-role.ts";
 
 /** How long `close` waits for steps and calls that run. */
 const DRAIN_MS = 1_000;
+/** How long `close` waits for an `init` that is under way. A store waits for up to 10 s for a server that is away. */
+const OPEN_MS = 15_000;
 /** How long `drain` waits. */
 const LONG_DRAIN_MS = 25_000;
 
@@ -67,6 +69,16 @@ export class Harness<Values = StateValues> {
   readonly #recovery: Recovery | undefined;
   readonly #counters = new Counters();
   #ready: Promise<void> | undefined;
+  /** The steps of `init` that are left. A call after a failure begins with the one that failed: a store can't be opened twice. */
+  readonly #unopened: (() => unknown)[] = [
+    () => this.#store.open(),
+    () => this.#role?.open(),
+    () => this.#registry.openLive(),
+    () => this.#openWorkspace(),
+    () => this.#recovery?.start(),
+    () => this.#role?.start(this.#registry),
+    () => this.#opened(),
+  ];
   #cancelPrintAtExit: (() => void) | undefined;
   readonly #closing = new AbortController();
 
@@ -135,12 +147,13 @@ export class Harness<Values = StateValues> {
   }
 
   async #init(): Promise<void> {
-    await this.#store.open();
-    await this.#role?.open();
-    await this.#registry.openLive();
-    await this.#openWorkspace();
-    await this.#recovery?.start();
-    await this.#role?.start(this.#registry);
+    for (let step = this.#unopened[0]; step && !this.#closing.signal.aborted; step = this.#unopened[0]) {
+      await step();
+      this.#unopened.shift();
+    }
+  }
+
+  #opened(): void {
     this.#heartbeats.start();
     this.#cancelPrintAtExit = printAtExit(() => this.#registry.unanswered());
     this.#agentModes.warnOfUnknownTools(this.#modes);
@@ -253,6 +266,8 @@ export class Harness<Values = StateValues> {
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
+    // What is opened after the end of this call would never be closed.
+    if (this.#ready) await withTimeout(this.#config.clock, Promise.allSettled([this.#ready]), { ms: OPEN_MS });
     const drained = Promise.all([this.#role?.drain(), this.#recovery?.close()]);
     await this.#registry.close({ drainMs });
     await drained;

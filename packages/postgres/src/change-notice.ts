@@ -1,6 +1,6 @@
-import { crc32 } from "node:zlib";
+import { hash } from "node:crypto";
 
-/** What one process tells the others after a commit. Threads are named by a checksum of their id: a follower may wait for one that does not exist yet. */
+/** What one process tells the others after a commit. Threads are named by a hash of their id: a follower may wait for one that does not exist yet. */
 export type ChangeNotice =
   /** The only change is that the journal reaches at least `seq`. */
   | { kind: "appended"; key: number; seq: number }
@@ -8,7 +8,10 @@ export type ChangeNotice =
   /** What lists show of a thread has changed, or it was created or deleted. */
   | { kind: "listed"; no: number };
 
-export const noticeKey = (threadId: string): number => crc32(threadId);
+const KEY_BYTES = 6;
+
+/** With 32 bits, some follower among many would take the `seq` of another thread for its own, and be deaf until it is reached. */
+export const noticeKey = (threadId: string): number => hash("sha256", threadId, "buffer").readUIntBE(0, KEY_BYTES);
 
 /** The server accepts less than 8,000 bytes in one notice. */
 const MAX_PAYLOAD = 7_900;

@@ -63,6 +63,11 @@ export class ChangeWatch {
     setImmediate(() => !this.#isStopped && this.#threads.notify(threadId, seq));
   }
 
+  /** This process has changed the draft of a thread, which its own followers need not know. */
+  drafted(threadId: string): void {
+    this.#direct.send({ kind: "changed", key: noticeKey(threadId) });
+  }
+
   /** This process has changed what lists show of a thread. */
   listed(no: number): void {
     const notice: ChangeNotice = { kind: "listed", no };

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { END_MS, connectionConfig, pausing, within, type Database } from "./database.ts";
 import { meaningOf } from "./failure.ts";
@@ -13,6 +14,8 @@ interface Handlers {
 /** Methods that the types of `pg` lack. */
 type Refable = Client & { ref(): void; unref(): void };
 
+/** From one message with notices to the next. A notice takes the server as long as an append: one for each would cost as much again. */
+const GAP_MS = 5;
 const HELLO = "hello";
 /** Through a pooler in transaction mode no notice arrives, and no error either. */
 const HELLO_MS = 2_000;
@@ -72,7 +75,7 @@ export class DirectConnection {
     const client = this.#client as Refable | undefined;
     // What is awaited must keep the process alive.
     client?.ref();
-    await within(END_MS, Promise.resolve(this.#sending));
+    await within(END_MS, this.#flushed());
     this.#client = undefined;
     if (client) await within(END_MS, client.end()).catch(() => undefined);
   }
@@ -138,12 +141,19 @@ export class DirectConnection {
   #flush(): void {
     const client = this.#client;
     if (!client || this.#sending || this.#outbox.isEmpty) return;
-    this.#sending = this.#notify(client, this.#outbox.take(this.#holder))
-      .catch(() => this.#lost(client))
+    this.#sending = Promise.all([this.#notify(client, this.#outbox.take(this.#holder)), pause(GAP_MS)])
+      .then(
+        () => undefined,
+        () => this.#lost(client),
+      )
       .finally(() => {
         this.#sending = undefined;
         this.#flush();
       });
+  }
+
+  async #flushed(): Promise<void> {
+    while (this.#sending) await this.#sending;
   }
 
   async #notify(client: Client, payloads: string[]): Promise<void> {

@@ -12,6 +12,9 @@ import { WAITING_FUNCTIONS } from "./sql/waiting-functions.ts";
  */
 export const migrations: readonly string[] = [TABLES + THREAD_FUNCTIONS + WAITING_FUNCTIONS + APPEND_MANY];
 
+/** Those of the newest format. They name their schema. */
+const FUNCTIONS = THREAD_FUNCTIONS + WAITING_FUNCTIONS + APPEND_MANY;
+
 const FORMAT = migrations.length;
 const PROGRAM = "cinch";
 const OLDEST_SERVER = 140_000;
@@ -22,6 +25,8 @@ interface Found {
   exists: boolean;
   objects: number;
   meta: boolean;
+  /** The schema was renamed: its functions would write to the one that has its old name. */
+  renamed: boolean;
 }
 
 /** Creates the schema or upgrades it. Several processes may do so at once. Throws for one of another program or of a newer release. */
@@ -31,10 +36,12 @@ export async function prepareSchema(database: Database): Promise<void> {
     await client.query("SELECT pg_advisory_xact_lock(1131307880, hashtext($1))", [database.schema]);
     const found = await inspect(client, database);
     const format = found.meta ? await formatOf(client, database) : 0;
-    if (format > FORMAT + 1) throw newerFormat(database, format);
-    if (format >= FORMAT) return;
+    const isTooNew = format > FORMAT + 1 || (found.renamed && format > FORMAT);
+    if (isTooNew) throw newerFormat(database, format);
+    if (format >= FORMAT && !found.renamed) return;
     if (!found.exists) await client.query(database.sql("CREATE SCHEMA cinch.").replace(/\.$/, ""));
     for (const step of migrations.slice(format)) await client.query(database.sql(step));
+    if (found.renamed) await client.query(database.sql(FUNCTIONS));
     await client.query(database.sql("DELETE FROM cinch.meta"));
     await client.query(database.sql("INSERT INTO cinch.meta (program, format) VALUES ($1, $2)"), [PROGRAM, FORMAT]);
   });
@@ -44,9 +51,10 @@ async function inspect(client: ClientBase, database: Database): Promise<Found> {
   const { rows } = await client.query<Found>(
     `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num')::integer AS server,
        n.oid IS NOT NULL AS exists, (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid) AS objects,
-       EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'meta') AS meta
+       EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'meta') AS meta,
+       EXISTS (SELECT 1 FROM pg_proc p WHERE p.pronamespace = n.oid AND p.proname = 'append_many' AND position($2 IN p.prosrc) = 0) AS renamed
      FROM (SELECT 1) AS one LEFT JOIN pg_namespace n ON n.nspname = $1`,
-    [database.schema],
+    [database.schema, database.sql("cinch.heads")],
   );
   const found = rows[0]!;
   const { encoding, server, objects, meta } = found;

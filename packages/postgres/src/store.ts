@@ -226,7 +226,7 @@ class PostgresStore implements Store {
       });
     this.#drafts.set(threadId, settled);
     const [row] = await saving;
-    if (row?.saved) watch.changed(threadId);
+    if (row?.saved) watch.drafted(threadId);
   }
 
   async draft(threadId: string): Promise<DraftPiece[]> {

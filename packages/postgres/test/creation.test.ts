@@ -114,3 +114,19 @@ test("two schemas of one database share nothing", async () => {
   const titles = await Promise.all([first, second].map(async (store) => (await store.thread("t"))?.title));
   assert.deepEqual(titles, ["first", "second"]);
 });
+
+test("a schema that was renamed, as to restore an older one beside it, is a store of its own", async () => {
+  await using place = await Place.make();
+  await using other = await Place.make();
+  const before = await place.store();
+  await before.append("t", [created({ title: "first" })], { afterSeq: 0 });
+  await before.close();
+  await place.query(`ALTER SCHEMA "${place.schema}" RENAME TO "${other.schema}"`);
+  const fresh = await place.store();
+  const renamed = await other.store();
+  await renamed.append("t", [input("to the renamed one")], { afterSeq: 1 });
+  await renamed.append("u", [created({ title: "second" })], { afterSeq: 0, take: 0 });
+  assert.deepEqual(await fresh.threads(), []);
+  assert.deepEqual(texts(await renamed.read("t")), ["thread_created", "input_accepted"]);
+  assert.deepEqual(await renamed.lease("u"), { epoch: 1, status: "mine" });
+});

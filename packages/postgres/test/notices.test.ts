@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import type { ThreadListChange } from "@cinch/core";
 import { Outbox, noticesIn } from "../src/change-notice.ts";
 import { created, event, input } from "./events.ts";
@@ -90,4 +91,21 @@ test("notices are merged by thread, split at the limit of the server, and unknow
   assert.ok(payloads.length > 1 && payloads.every((one) => one.length < 8_000));
   assert.equal(payloads.flatMap((one) => noticesIn(one).notices).length, 5_000);
   assert.ok(outbox.isEmpty);
+});
+
+/** Two ids with the same CRC-32. */
+const SAME_CHECKSUM = ["t928096", "t11200040"] as const;
+
+test("a follower is not misled by the appends of a thread whose id has the same checksum", async () => {
+  await using place = await Place.make();
+  const [store, other] = [await place.store(), await place.store()];
+  const [followed, longer] = SAME_CHECKSUM;
+  for (const id of SAME_CHECKSUM) await other.append(id, [created()], { afterSeq: 0 });
+  let last = 0;
+  store.follow(followed, (seq = 0) => (last = seq));
+  await store.read(followed);
+  await other.append(longer, [input("a"), input("b"), input("c")], { afterSeq: 1 });
+  await pause(1_500);
+  await other.append(followed, [input("x")], { afterSeq: 1 });
+  await until("the callback", () => last === 2);
 });

@@ -12,7 +12,7 @@ import { printFailures } from "./observe/log-line.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { recordUnread } from "./observe/unread-requests.ts";
 import type { Page } from "./page.ts";
-import { RequestHandler } from "./request-handler.ts";
+import { RequestHandler, type Arrival } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
 import { routesWith } from "./routes/table.ts";
 import { Seats } from "./seats.ts";
@@ -29,6 +29,12 @@ export interface CinchServer {
 }
 
 const DRAIN_MS = 5_000;
+
+interface NodeRequest {
+  socket?: { remoteAddress?: string };
+  /** Of Express: the prefix, which is not in the url any more. */
+  baseUrl?: string;
+}
 
 /** Puts a harness on HTTP. */
 export function createServer(options: ServerOptions): CinchServer {
@@ -62,9 +68,9 @@ export function createServer(options: ServerOptions): CinchServer {
   const handler = new RequestHandler({ parts, sites, authenticate, log, page: pageOf(options) });
 
   const fetch = (request: Request) => answered(request);
-  async function answered(request: Request, address?: string): Promise<Response> {
+  async function answered(request: Request, arrival: Arrival = {}): Promise<Response> {
     const mount = mounts.get(new URL(request.url).pathname.split("/")[1]!);
-    const answer = mount ? mount(request) : handler.handle(request, address);
+    const answer = mount ? mount(request) : handler.handle(request, arrival);
     running.add(answer);
     try {
       return await answer;
@@ -73,8 +79,8 @@ export function createServer(options: ServerOptions): CinchServer {
     }
   }
 
-  const ofSocket = (request: Request, { incoming }: { incoming: { socket?: { remoteAddress?: string } } }) =>
-    answered(request, incoming.socket?.remoteAddress);
+  const ofSocket = (request: Request, { incoming }: { incoming: NodeRequest }) =>
+    answered(request, { address: incoming.socket?.remoteAddress, base: incoming.baseUrl });
   const listener = getRequestListener(ofSocket, { overrideGlobalObjects: false });
   async function node(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const problem = ambiguityOf(request);

@@ -29,6 +29,14 @@ interface HandlerPorts {
   page: () => Promise<Page>;
 }
 
+/** What is known of a request beside it. */
+export interface Arrival {
+  /** Of the connection. */
+  address?: string | undefined;
+  /** The prefix that a framework has removed from the path. */
+  base?: string | undefined;
+}
+
 interface Match {
   route: Route;
   params: Record<string, string>;
@@ -51,10 +59,11 @@ export class RequestHandler {
     return new RequestRecord({ log, metrics: parts.metrics }, method);
   }
 
-  /** `address`: of the connection, where it is known. */
-  async handle(request: Request, address?: string): Promise<Response> {
+  async handle(request: Request, arrival: Arrival): Promise<Response> {
     const record = this.newRecord(request.method);
-    const response = await this.#answer(request, { record, address }).catch((error: unknown) => record.failed(error));
+    const response = await this.#answer(request, { record, ...arrival }).catch((error: unknown) =>
+      record.failed(error),
+    );
     const headers = new Headers(response.headers);
     headers.set("cinch-protocol", String(PROTOCOL));
     headers.set("x-request-id", record.id);
@@ -68,7 +77,7 @@ export class RequestHandler {
 
   async #answer(
     request: Request,
-    { record, address }: { record: RequestRecord; address: string | undefined },
+    { record, address, base = "" }: Arrival & { record: RequestRecord },
   ): Promise<Response> {
     const { parts, sites, page } = this.#ports;
     checkHost(request, sites);
@@ -88,13 +97,13 @@ export class RequestHandler {
     if (route.may !== null) checkRole(who, route.may, route.orMay);
     if (parts.isDraining() && !isOpen) throw draining();
     if (!isOpen) parts.callers.request(who);
-    return this.#call(request, match, { who, record });
+    return this.#call(request, match, { who, record, prefix: base + prefixOf(request) });
   }
 
   async #call(
     request: Request,
     { route, params }: Match,
-    { who, record }: Pick<RouteCall, "who" | "record">,
+    { who, record, prefix }: Pick<RouteCall, "who" | "record" | "prefix">,
   ): Promise<Response> {
     const { parts } = this.#ports;
     for (const [name, value] of Object.entries(params)) checkParam(name, value);
@@ -105,7 +114,7 @@ export class RequestHandler {
     const key = keyOf(request, route, who);
     const commandId = key && commandIdOf(key, [asked, body]);
     const work = async () => {
-      const answer = await route.handle({ request, params, query, body, who, commandId, parts, record });
+      const answer = await route.handle({ request, params, query, body, who, commandId, parts, record, prefix });
       return responseOf(answer instanceof LongWork ? await answer.done : answer);
     };
     const answer = key && commandId ? this.#answers.of(key, commandId, work) : work();
@@ -205,6 +214,8 @@ function pathOf(request: Request): string {
   const { pathname } = new URL(request.url);
   return /\/v1(?:\/.*)?$/.exec(pathname)?.[0] ?? pathname;
 }
+
+const prefixOf = (request: Request): string => new URL(request.url).pathname.slice(0, -pathOf(request).length);
 
 function checkParam(name: string, value: string): void {
   try {

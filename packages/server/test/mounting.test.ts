@@ -73,6 +73,25 @@ test("the server mounts in Express below a prefix, and in a router of its own", 
   assert.equal(await (await fetch(`${outer.url}/other`)).text(), "of Express");
 });
 
+test("the links to files in a chat have the prefix, also where Express has removed it from the url", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const router = express.Router().use("/cinch", at.server.node);
+  const app = new Hono();
+  app.mount("/kept", at.server.fetch, { replaceRequest: false });
+  const hono = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  await using outer = await listening(express().use("/deep", router).use(hono));
+  const file = { type: "file", mediaType: "text/plain", url: `data:text/plain;base64,${btoa("hello")}` };
+  for (const prefix of ["/deep/cinch", "/kept"]) {
+    const id = `chat${prefix.replaceAll("/", "-")}`;
+    const messages = [{ id: "m", role: "user", parts: [file] }];
+    const init = { method: "POST", headers: JSON_TYPE, body: JSON.stringify({ id, messages }) };
+    await (await fetch(`${outer.url}${prefix}/v1/chat`, init)).text();
+    const listed = await fetch(`${outer.url}${prefix}/v1/chat/${id}/messages`);
+    const [{ parts }] = (await listed.json()) as [{ parts: [{ url: string }] }];
+    assert.equal(await (await fetch(outer.url + parts[0].url)).text(), "hello");
+  }
+});
+
 test("a command whose body Express has read already is refused, and not run without it", async () => {
   await using at = await serve();
   const app = express().use(express.json(), express.urlencoded()).use("/agents", at.server.node);

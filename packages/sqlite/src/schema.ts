@@ -87,13 +87,15 @@ const migrations: readonly string[] = [
   ALTER TABLE threads ADD COLUMN asking INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX threads_changed ON threads (changed);
   `,
-  // `woken_at`: since when a driver has to act; null if none has to. `due_at`: when the thread becomes awake by itself.
+  // `woken_at`: since when a driver has to act; null if none has to. `due_at`: when the thread becomes awake by itself. Until now no release
+  // has recorded either, so every thread with work left counts as awake, until a process that recovers threads has seen it.
   `
   ALTER TABLE threads ADD COLUMN woken_at INTEGER;
   ALTER TABLE threads ADD COLUMN due_at INTEGER;
   ALTER TABLE holders ADD COLUMN address TEXT;
   CREATE INDEX threads_awake ON threads (woken_at) WHERE woken_at IS NOT NULL;
   CREATE INDEX threads_due ON threads (due_at) WHERE due_at IS NOT NULL;
+  UPDATE threads SET woken_at = unixepoch() * 1000 WHERE active AND NOT deleted;
   `,
 ];
 

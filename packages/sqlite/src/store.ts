@@ -217,7 +217,7 @@ class SqliteStore implements Store {
   }
 
   async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
-    await this.#request(threadId, { kind: "draft", threadId, epoch, body: JSON.stringify(pieces) });
+    await this.#assertOpen().writer.request({ kind: "draft", threadId, epoch, body: JSON.stringify(pieces) });
   }
 
   async draft(threadId: string): Promise<DraftPiece[]> {

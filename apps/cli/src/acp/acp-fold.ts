@@ -195,7 +195,9 @@ function ofUser(state: AcpState, { id, content }: Message): AcpStep {
   const { inputId, ownInputs } = state;
   const next = { ...state, inputId: null };
   if (inputId !== null && ownInputs.includes(inputId)) return [next, []];
-  const text = textOf(content);
+  // The contents of files are not in the journal, so an editor gets their names.
+  const files = content.flatMap((part) => (part.type === "file" ? `[${part.filename ?? part.mediaType}]` : []));
+  const text = [textOf(content), ...files].filter(Boolean).join("\n");
   if (text === "") return [next, []];
   const shown = { type: "text" as const, text };
   return [next, [{ sessionUpdate: "user_message_chunk", content: shown, messageId: id }]];

@@ -1,6 +1,8 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { CinchError } from "@cinch/core";
 import type { AcpOptions } from "../cli-command.ts";
 import { messageOf } from "../error-message.ts";
 import { ExitCode } from "../exit.ts";
@@ -28,7 +30,7 @@ export async function acp({ flags, trust }: AcpOptions): Promise<number> {
   }
 
   function projectOf(cwd: string): Promise<Project> {
-    const folder = realpathSync(cwd);
+    const folder = folderOf(cwd);
     const opened = projects.get(folder) ?? open(folder);
     projects.set(folder, opened);
     opened.catch(() => projects.delete(folder));
@@ -49,4 +51,10 @@ export async function acp({ flags, trust }: AcpOptions): Promise<number> {
   await agent.close();
   for (const one of await opened()) if (one.status === "fulfilled") await one.value.close();
   return code;
+}
+
+/** The folder that an editor names. Throws `INVALID_INPUT`. */
+function folderOf(cwd: string): string {
+  if (isAbsolute(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(cwd);
+  throw new CinchError("INVALID_INPUT", `cwd must be the absolute path of a folder, and "${cwd}" is not.`);
 }

@@ -174,3 +174,32 @@ test("modes and options are set, and a session is closed and deleted", async () 
   const { sessions } = await editor.agent.request("session/list", { cwd: place.folder });
   assert.deepEqual(sessions, []);
 });
+
+test("a folder that is not there, or not absolute, is refused with a sentence", async () => {
+  await using place = new Place();
+  await using editor = new Editor(place);
+  await editor.initialize();
+  writeFileSync(join(place.folder, "file.txt"), "");
+  for (const cwd of ["relative", join(place.folder, "nowhere"), join(place.folder, "file.txt")])
+    await assert.rejects(editor.agent.request("session/new", { cwd, mcpServers: [] }), {
+      code: -32602,
+      message: /cwd must be the absolute path of a folder/,
+    });
+});
+
+test("after load, the editor shows the files of a prompt by their names", async () => {
+  await using place = new Place();
+  await using editor = new Editor(place);
+  await editor.initialize();
+  const { sessionId } = await editor.agent.request("session/new", { cwd: place.folder, mcpServers: [] });
+  const image = { type: "image" as const, mimeType: "image/png", data: "AAAA" };
+  await editor.agent.request("session/prompt", { sessionId, prompt: [image] });
+  await editor.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "see" }, image] });
+  editor.updates.length = 0;
+  await editor.agent.request("session/load", { sessionId, cwd: place.folder, mcpServers: [] });
+  const shown = editor.updates.flatMap((one) => (one.sessionUpdate === "user_message_chunk" ? [one.content] : []));
+  assert.deepEqual(shown, [
+    { type: "text", text: "[image/png]" },
+    { type: "text", text: "see\n[image/png]" },
+  ]);
+});

@@ -39,6 +39,12 @@ export class MemoryData {
     };
   }
 
+  /** The store object itself has changed the draft. */
+  notifyOthers(threadId: string, by: MemoryHolder): void {
+    for (const { store, changed } of this.followers.get(threadId) ?? [])
+      if (store !== by) queueMicrotask(() => store.isClosed || changed());
+  }
+
   /** Followers in other store objects get the events of a growth; the one that appended has them. */
   notify(threadId: string, growth?: JournalGrowth): void {
     let events: readonly DurableEvent[] | undefined;

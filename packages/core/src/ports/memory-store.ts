@@ -342,7 +342,7 @@ export class MemoryStore implements Store, MemoryHolder {
   async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
     if (this.#isClosed || !(await this.holds(threadId, epoch))) return;
     this.#data.threads.get(threadId)?.draft.push(...pieces);
-    this.#data.notify(threadId);
+    this.#data.notifyOthers(threadId, this);
   }
 
   async draft(threadId: string): Promise<DraftPiece[]> {

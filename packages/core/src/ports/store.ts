@@ -289,8 +289,8 @@ export interface Store {
   saveFold?(threadId: string, fold: SavedFold): Promise<void>;
 
   /**
-   * Calls back within about 50 ms after any process changed the journal, the draft or the lease of a thread, or deleted it. The thread
-   * need not exist yet. Passes a `seq` if the only change is that the journal reaches at least this far: a follower that has folded that
+   * Calls back within about 50 ms after any process changed the journal or the lease of a thread, or deleted it, and after another store
+   * object changed its draft. The thread need not exist yet. Passes a `seq` if the only change is that the journal reaches at least this far: a follower that has folded that
    * much can ignore it. Also calls back when the holder of the lease has died, so that followers need not ask. With a `seq`, a store may
    * pass the newest events up to it, in order: a follower that has folded everything before the first of them need not read. Returns a
    * function that unsubscribes; there is no call after that, nor after `close`.

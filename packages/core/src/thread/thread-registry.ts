@@ -173,9 +173,13 @@ export class ThreadRegistry {
     const { store, clock } = this.#ports;
     if (!(await store.thread(threadId))) return "done";
     return this.visit(threadId, async (thread) => {
+      const { seq } = thread.state;
       while (thread.supervisor.running) await thread.supervisor.running;
       const state = progressAt(thread.state, clock.now());
-      if (!needsDriving(state) && !state.foreign) return "done";
+      const isResting = !needsDriving(state) && !state.foreign;
+      // The store may say all the same that it is awake: an older release did not, or a worker has died before it did what it owed.
+      if (isResting && state.seq === seq) return (await thread.owed.settle()) ? "done" : "busy";
+      if (isResting) return "done";
       if (this.#isDraining) return "handed_over";
       return (await store.lease(threadId)).status === "held" ? "done" : "busy";
     });

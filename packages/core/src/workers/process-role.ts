@@ -39,7 +39,6 @@ export class ProcessRole {
   /** To be called when the store is open. */
   async open(): Promise<void> {
     const { placement, store } = this.#ports;
-    if (this.#isOpen) return;
     try {
       await placement.open?.({ store });
     } catch (error) {
@@ -51,7 +50,7 @@ export class ProcessRole {
 
   /** To be called when threads can be driven. */
   async start(threads: ThreadRegistry): Promise<void> {
-    if (!this.#limits || this.#worker) return;
+    if (!this.#limits) return;
     const worker = new Worker({ ...this.#ports, threads, wakes: this.wakes }, this.#limits);
     this.#worker = worker;
     this.wakes.admitBy((threadId) => worker.admits(threadId));

@@ -14,10 +14,13 @@ export class Setbacks {
     this.#clock = clock;
   }
 
-  add(threadId: string): void {
-    const ms = Math.min(LONGEST_MS, 2 * (this.#until.get(threadId)?.ms ?? FIRST_MS / 2));
+  /** `dueAt`: the thread may be driven then. */
+  add(threadId: string, dueAt: number | null = null): void {
+    const now = this.#clock.now();
+    const doubled = Math.min(LONGEST_MS, 2 * (this.#until.get(threadId)?.ms ?? FIRST_MS / 2));
+    const ms = dueAt !== null && dueAt > now ? Math.min(doubled, dueAt - now) : doubled;
     this.#until.delete(threadId);
-    this.#until.set(threadId, { at: this.#clock.now() + ms, ms });
+    this.#until.set(threadId, { at: now + ms, ms });
     if (this.#until.size > MOST) this.#until.delete(this.#until.keys().next().value!);
   }
 

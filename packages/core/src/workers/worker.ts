@@ -235,7 +235,7 @@ export class Worker {
       this.#ports.wakes.sendElsewhere(thread.id);
       return "handed_over";
     }
-    this.#setbacks.add(thread.id);
+    this.#setbacks.add(thread.id, nextDueAt(thread.state));
     return "busy";
   }
 

@@ -46,3 +46,15 @@ test("an input that was dropped calls no worker at its time", async () => {
   await new Promise((resolve) => setTimeout(resolve, 150));
   assert.deepEqual(await front.store.stranded({ limit: 1, freeMs: 0 }), []);
 });
+
+test("a store whose clock is an hour ahead does not delay a scheduled input", async () => {
+  await using team = new Team();
+  team.data.now = () => Date.now() + 3_600_000;
+  const front = await team.front({ model: script() });
+  await team.worker({ model: scriptedBy(() => say("done")) });
+  const at = Date.now() + 5_000;
+  const { inputId } = await front.followUp({ content: "later", at });
+  await front.resultOf({ inputId });
+  const late = front.seen.findLast(({ type }) => type === "agent_start")!.at - at;
+  assert.ok(late >= 0 && late < 2_000, `it was ${late} ms late`);
+});

@@ -51,9 +51,8 @@ export class LiveServer {
     const { socket } = connected;
     socket.on("error", () => socket.destroy());
     const isKnown = request.url === LIVE_PATH && request.headers.upgrade === LIVE_PROTOCOL;
-    if (!isKnown) return void socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
-    if (!this.#isPeer(request.headers.authorization))
-      return void socket.end("HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n");
+    if (!isKnown) return refuse(socket, "404 Not Found");
+    if (!this.#isPeer(request.headers.authorization)) return refuse(socket, "401 Unauthorized");
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${LIVE_PROTOCOL}\r\n\r\n`);
     if ("unref" in socket && typeof socket.unref === "function") socket.unref();
     const connection = new LiveReaderConnection(this.#source, connected, () => this.#connections.delete(connection));
@@ -72,6 +71,11 @@ export class LiveServer {
     this.#server.closeAllConnections();
     await closed;
   }
+}
+
+/** Closes both directions: a stranger that never closes its own would hold the connection, and the server could not close. */
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
 }
 
 /** Of the same length for any text, so that texts of any length can be compared. */

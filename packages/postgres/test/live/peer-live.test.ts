@@ -203,6 +203,20 @@ test("what is not a peer gets nothing, and costs nothing for long", { timeout: 6
   assert.ok(answers.slice(5).every((answer) => !answer.includes("101")));
 });
 
+test("a stranger that is refused and never closes its end holds no connection, and does not keep the process from closing", async () => {
+  const at = await driver();
+  const upgrade = "GET /cinch/live HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n";
+  const strangers = ["cinch-live-1", "websocket"].map((protocol) => {
+    const socket = connect({ port: at.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("error", () => undefined).resume();
+    socket.write(`${upgrade}Upgrade: ${protocol}\r\n\r\n`);
+    return socket;
+  });
+  await Promise.all(strangers.map((socket) => once(socket, "end")));
+  await at.live.close();
+  for (const socket of strangers) socket.destroy();
+});
+
 test("a peer that sends nonsense is cut off, and others are not affected", async () => {
   await using at = await driver();
   await using reader = await front();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import type { DurableEvent } from "@cinch/core";
 import type { EffectLine } from "../team/member-harness.ts";
 import type { MemberProcess } from "../team/member-process.ts";
 import { Team } from "../team/team.ts";
@@ -18,15 +19,20 @@ function lastEffect({ folder }: Team): EffectLine | undefined {
   return line ? (JSON.parse(line) as EffectLine) : undefined;
 }
 
-/** A worker that has begun a call within the last 50 ms, and the thread of the call. */
+/** A worker that has begun a call of at least 150 ms within the last 50 ms, so that it can't end its turn before the fault, and the thread of the call. */
 async function busyWorker(team: Team): Promise<{ worker: MemberProcess; threadId: string }> {
   for (;;) {
     const line = lastEffect(team);
     const worker = team.members.find(({ pid }) => pid === line?.pid);
-    if (line && worker?.isAlive && Date.now() - line.at < 50) return { worker, threadId: threadOf(line) };
+    const isLong = line?.tool === "once" || line?.tool === "idempotent";
+    if (isLong && worker?.isAlive && Date.now() - line.at < 50) return { worker, threadId: threadOf(line) };
     await pause(5);
   }
 }
+
+/** What a driver appends first when its predecessor died. If that was the third one, it parks the turn. */
+const isFirstAppend = (event: DurableEvent): boolean =>
+  (event.type === "agent_start" && event.takeover === true) || (event.type === "error" && event.code === "PARKED");
 
 /** From the fault until the next driver's first append, in ms. */
 async function gapAfter(team: Team, fault: "SIGKILL" | "SIGSTOP"): Promise<number> {
@@ -39,7 +45,7 @@ async function gapAfter(team: Team, fault: "SIGKILL" | "SIGSTOP"): Promise<numbe
     let gap = 0;
     await until("a takeover", async () => {
       const events = await store.read(threadId);
-      const taken = events.find((event) => event.type === "agent_start" && event.takeover && event.at > at);
+      const taken = events.find((event) => event.at > at && isFirstAppend(event));
       gap = (taken?.at ?? 0) - at;
       return taken !== undefined;
     });

@@ -32,6 +32,7 @@ export const aboutRoutes: readonly Route[] = [
     path: "/",
     may: null,
     summary: "What this server is, as text.",
+    answers: { 200: ["text/plain"] },
     handle: () => new Response(ABOUT, { headers: { "content-type": "text/plain; charset=utf-8" } }),
   },
   {

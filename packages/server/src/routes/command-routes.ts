@@ -5,7 +5,7 @@ import type { MayRole } from "../access/who.ts";
 import { checkedApproval, checkedSuspension } from "./answers.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
-import { once, type RouteCall, type Route, type SessionMethod } from "./route.ts";
+import { JSON_ANSWER, once, type RouteAnswers, type RouteCall, type Route, type SessionMethod } from "./route.ts";
 import {
   NoBody,
   QueryWait,
@@ -25,6 +25,7 @@ interface Command {
   body: z.ZodMiniType;
   run(session: Session, call: RouteCall): Promise<unknown>;
   query?: z.ZodMiniObject;
+  answers?: RouteAnswers;
   waits?: boolean;
   takesFiles?: boolean;
 }
@@ -71,6 +72,7 @@ export const commandRoutes: readonly Route[] = [
     summary: "Accepts a message. Sent twice with the same id, it is accepted once.",
     body: WirePost,
     takesFiles: true,
+    answers: JSON_ANSWER,
     run: (session, { body }) => session.post(inputOf(body as z.infer<typeof WirePost>)),
   }),
   onThread("steer", {
@@ -78,6 +80,7 @@ export const commandRoutes: readonly Route[] = [
     summary: "Adds a message to the running turn.",
     body: WireInput,
     takesFiles: true,
+    answers: JSON_ANSWER,
     run: (session, { body }) => session.steer(inputOf(body as WireInput)),
   }),
   onThread("followUp", {
@@ -85,6 +88,7 @@ export const commandRoutes: readonly Route[] = [
     summary: "Queues a message that begins a turn of its own, now or at a time in ms.",
     body: WireFollowUp,
     takesFiles: true,
+    answers: JSON_ANSWER,
     run: (session, { body }) => session.followUp(inputOf(body as WireFollowUp)),
   }),
   plain("editInput", "talk", "Changes a queued message."),
@@ -107,6 +111,7 @@ export const commandRoutes: readonly Route[] = [
     summary: "Continues after a turn that failed. 202: the new turn has not ended after `wait` seconds.",
     body: NoBody,
     ...WAITS,
+    answers: JSON_ANSWER,
     run: (session) => session.retry(),
   }),
   onThread("compact", {
@@ -114,6 +119,7 @@ export const commandRoutes: readonly Route[] = [
     summary: "Lets the memory shorten the prompt. 202: it is not done after `wait` seconds.",
     body: optionsSchema("compact"),
     ...WAITS,
+    answers: JSON_ANSWER,
     run: (session, { body }) => session.compact(body as { instructions?: string }),
   }),
   onThread("respondToToolApproval", {
@@ -142,13 +148,14 @@ export const commandRoutes: readonly Route[] = [
     run: (session, { body }) => session.setState(body as Parameters<Session["setState"]>[0]),
   }),
   plain("renameThread", "talk", "Sets the title."),
-  plain("rewind", "manage", "Reverts the conversation, files, or both."),
+  { ...plain("rewind", "manage", "Reverts the conversation, files, or both."), answers: JSON_ANSWER },
   {
     method: "POST",
     path: "/v1/threads/:threadId/cloneThread",
     serves: "cloneThread",
     may: "talk",
     summary: "Creates a thread that begins as this one was at `atSeq`.",
+    answers: JSON_ANSWER,
     body: WireClone,
     // Cloning moves a session to the clone, and the seats of callers must stay where they are.
     handle: (call) =>

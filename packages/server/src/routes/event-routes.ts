@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { HttpError } from "../http/http-error.ts";
 import { jsonResponse } from "../http/compressed.ts";
 import type { Watcher } from "../feeds/watcher.ts";
-import type { RouteCall, Route } from "./route.ts";
+import { STREAM_ANSWER, type RouteCall, type Route } from "./route.ts";
 import { MAX_WAIT, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
 const EventsQuery = z.strictObject({ since: QuerySeq, wait: QueryWait, list: z.optional(z.literal("true")) });
@@ -15,6 +15,7 @@ export const eventRoutes: readonly Route[] = [
     may: "read",
     summary:
       "The events after `since`, or after the header `Last-Event-ID`, as a stream. With `accept: application/json` they are a list, which comes with the next durable event, or after `wait` seconds. With `list=true`, a stream has the changes of the list of threads too, as events with the name `list`.",
+    answers: { 200: ["text/event-stream", "application/json"] },
     query: EventsQuery,
     handle: (call) => (asksForJson(call.request) ? polled(call) : streamed(call)),
   },
@@ -23,6 +24,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/v1/events",
     may: "read",
     summary: "The changes of the list of threads, as a stream. Ask for the list after it is open.",
+    answers: STREAM_ANSWER,
     handle: (call) => {
       if (asksForJson(call.request)) throw onlyStreams();
       return listed(call);

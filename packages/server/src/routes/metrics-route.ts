@@ -11,6 +11,7 @@ export const metricsRoute: Route = {
   path: "/v1/metrics",
   may: "manage",
   summary: "What the server does, in the text format of Prometheus.",
+  answers: { 200: ["text/plain"] },
   handle: async ({ parts }) => new Response(await metricsText(parts), { headers: { "content-type": EXPOSITION_TYPE } }),
 };
 

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { PROTOCOL } from "../protocol.ts";
-import { routePattern, type Route } from "./route.ts";
+import { JSON_ANSWER, EMPTY_ANSWER, routePattern, type Route } from "./route.ts";
 import { PathId } from "./wire-schemas.ts";
 
 type JsonObject = Record<string, unknown>;
 
 /** A value that is checked by a function has no JSON Schema: it is any value. */
-const schemaOf = (schema: z.ZodMiniType): JsonObject => {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { unrepresentable: "any", io: "input" }) as JsonObject;
+const schemaOf = (schema: z.ZodMiniType, io: "input" | "output" = "input"): JsonObject => {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { unrepresentable: "any", io }) as JsonObject;
   return json;
 };
 
@@ -42,6 +42,8 @@ export function openApiOf(table: readonly Route[]): JsonObject {
   return {
     openapi: "3.1.0",
     info: { title: "Cinch", version: String(PROTOCOL) },
+    // Relative to this document, which is below the same prefix as the paths.
+    servers: [{ url: ".." }],
     paths,
     components: {
       securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
@@ -50,7 +52,8 @@ export function openApiOf(table: readonly Route[]): JsonObject {
   };
 }
 
-function operationOf({ method, path, summary, may, query, body, takesFiles }: Route): JsonObject {
+function operationOf(route: Route): JsonObject {
+  const { method, path, summary, may, query, body, takesFiles } = route;
   const name = path.replace("/v1", "").replaceAll("/:threadId", "_thread").replaceAll(/\W+/g, "_");
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, param]) => ({
     name: param,
@@ -61,20 +64,32 @@ function operationOf({ method, path, summary, may, query, body, takesFiles }: Ro
   const inQuery = Object.entries(query?.shape ?? {}).map(([key, schema]) => ({
     name: key,
     in: "query",
-    schema: schemaOf(schema as z.ZodMiniType),
+    required: !z.safeParse(schema as z.ZodMiniType, undefined).success,
+    // Numbers arrive as text.
+    schema: schemaOf(schema as z.ZodMiniType, "output"),
   }));
   const form = takesFiles ? { "multipart/form-data": { schema: FormSchema } } : {};
   const content = body && { "application/json": { schema: schemaOf(body) }, ...form };
-  const failure = {
-    description: "Failed",
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-  };
   return {
     operationId: `${method.toLowerCase()}${name}`,
     summary,
     ...(may === null ? { security: [] } : { security: [{ bearer: [] }], "x-may": may }),
     parameters: [...inPath, ...inQuery],
     ...(content ? { requestBody: { required: true, content } } : {}),
-    responses: { "200": { description: "Done" }, default: failure },
+    responses: responsesOf(route),
   };
+}
+
+const FAILURE = {
+  description: "Failed",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+const LATER = { description: "Not done yet. The work continues.", content: { "application/json": {} } };
+
+function responsesOf({ method, answers = method === "GET" ? JSON_ANSWER : EMPTY_ANSWER, waits }: Route): JsonObject {
+  const done = Object.entries(answers).map(([status, types]) => {
+    const content = Object.fromEntries(types.map((type) => [type, {}]));
+    return [status, { description: "Done", ...(types.length > 0 ? { content } : {}) }];
+  });
+  return { ...Object.fromEntries(done), ...(waits ? { 202: LATER } : {}), default: FAILURE };
 }

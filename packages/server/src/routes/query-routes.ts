@@ -6,7 +6,7 @@ import { jsonResponse } from "../http/compressed.ts";
 import { HttpError } from "../http/http-error.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
-import type { RouteCall, Route, SessionMethod } from "./route.ts";
+import { JSON_ANSWER, type RouteCall, type Route, type SessionMethod } from "./route.ts";
 import { onlyWaited } from "./waited.ts";
 import { queryLimit, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
@@ -43,6 +43,7 @@ export const queryRoutes: readonly Route[] = [
     serves: "getDisplayState",
     may: "read",
     summary: "A snapshot: the display, long results cut, the settings of the thread, and the people at it.",
+    answers: { ...JSON_ANSWER, 304: [] },
     handle: ({ request, params, who, parts }) => {
       const threadId = params["threadId"]!;
       return parts.seats.use(threadId, who, (session) => {
@@ -94,6 +95,7 @@ export const queryRoutes: readonly Route[] = [
     serves: "readBlob",
     may: "read",
     summary: "The bytes of a file that a message or result of the thread names.",
+    answers: { 200: ["*/*"] },
     handle: ({ params, who, parts }) =>
       parts.seats.use(params["threadId"]!, who, async (session) =>
         fileResponse(await session.readBlob({ hash: params["hash"]! })),

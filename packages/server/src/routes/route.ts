@@ -15,6 +15,13 @@ export type AdapterName = (typeof ADAPTERS)[number];
 /** The methods of a session that a route can stand for. */
 export type SessionMethod = Exclude<keyof Session, "resourceId" | "by">;
 
+/** The media types that an answer can have, by its status. Without one it has no body. */
+export type RouteAnswers = Readonly<Record<number, readonly string[]>>;
+
+export const JSON_ANSWER: RouteAnswers = { 200: ["application/json"] };
+export const EMPTY_ANSWER: RouteAnswers = { 204: [] };
+export const STREAM_ANSWER: RouteAnswers = { 200: ["text/event-stream"] };
+
 /** May narrow who answers an approval: `false` is a 403, and the call still waits. */
 export type MayAnswer = (question: { approval: PendingApproval; who: Who }) => boolean | Promise<boolean>;
 
@@ -47,6 +54,8 @@ export interface RouteCall {
   commandId: string | undefined;
   parts: ServerParts;
   record: RequestRecord;
+  /** Of the paths of the server, as its callers write them. */
+  prefix: string;
 }
 
 /**
@@ -66,6 +75,8 @@ export interface Route {
   orMay?: MayRole;
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
+  /** What it answers if it succeeds; default: JSON for a query, and nothing for a command. */
+  answers?: RouteAnswers;
   /** It answers 202 after `wait` seconds, and the work continues. Its handler returns a `LongWork`. */
   waits?: boolean;
   /** The body may be a form with files. */

@@ -27,6 +27,7 @@ export const threadListRoutes: readonly Route[] = [
     may: "talk",
     summary:
       "Creates a thread. Sent twice with the same id, it is one thread. With `like`, it begins with the settings of that thread.",
+    answers: { 201: ["application/json"] },
     query: z.strictObject({ like: z.optional(PathId) }),
     body: optionsSchema("createThread"),
     handle: async (call) => {

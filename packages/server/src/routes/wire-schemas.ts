@@ -48,16 +48,19 @@ export const NoBody = z.strictObject({});
 
 /** Numbers of a query, which arrive as text. */
 const wholeNumber = z.pipe(
-  z.string().check(z.regex(/^\d{1,15}$/, "must be a whole number")),
-  z.transform((digits) => Number(digits)),
+  z.pipe(
+    z.string().check(z.regex(/^\d{1,15}$/, "must be a whole number")),
+    z.transform((digits) => Number(digits)),
+  ),
+  z.int().check(z.gte(0)),
 );
 export const QuerySeq = z.optional(wholeNumber);
 export const queryLimit = (most: number) =>
   z.optional(
-    z.pipe(wholeNumber, z.number().check(z.gte(1, "must be at least 1"), z.lte(most, `must be at most ${most}`))),
+    z.pipe(wholeNumber, z.int().check(z.gte(1, "must be at least 1"), z.lte(most, `must be at most ${most}`))),
   );
 export const MAX_WAIT = 25;
 /** In seconds. */
 export const QueryWait = z.optional(
-  z.pipe(wholeNumber, z.number().check(z.lte(MAX_WAIT, `must be at most ${MAX_WAIT}`))),
+  z.pipe(wholeNumber, z.int().check(z.gte(0), z.lte(MAX_WAIT, `must be at most ${MAX_WAIT}`))),
 );

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { say, script } from "@cinch/testkit";
-import { openApiOf } from "../../src/routes/openapi.ts";
 import type { SessionMethod } from "../../src/routes/route.ts";
 import { routeTable } from "../../src/routes/table.ts";
 import { serving } from "../serving.ts";
@@ -48,25 +47,3 @@ test("no two routes have the same method and path, and each has a role or is ope
     [],
   );
 });
-
-test("the OpenAPI document has every route, with the fields of its body", async () => {
-  await using at = await serving({ model: script(say("hi")) });
-  const document = await at.at.json<ReturnType<typeof openApiOf>>("/v1/openapi.json");
-  assert.deepEqual(document, JSON.parse(JSON.stringify(openApiOf(routeTable))));
-  assert.equal(document["openapi"], "3.1.0");
-  const paths = document["paths"] as Record<string, Record<string, Operation>>;
-  const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  assert.equal(operations.length, routeTable.length);
-  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
-  const steer = paths["/v1/threads/{threadId}/steer"]!["post"]!;
-  const { schema } = steer.requestBody!.content["application/json"]!;
-  assert.deepEqual(Object.keys(schema.properties), ["content", "id", "files"]);
-  assert.equal(schema.additionalProperties, false);
-});
-
-interface Operation {
-  operationId: string;
-  requestBody?: {
-    content: Record<string, { schema: { properties: Record<string, unknown>; additionalProperties: boolean } }>;
-  };
-}

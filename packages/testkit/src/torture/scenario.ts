@@ -123,7 +123,7 @@ function tools(ledger: string) {
 export function tortureHarness(
   storage: Store,
   ledger: string,
-  options: Pick<HarnessConfig, "onRecover"> = {},
+  options: Pick<HarnessConfig, "onRecover" | "recover" | "placement" | "worker"> = {},
 ): Harness {
   const helper = new Agent({ name: "helper", model, tools: { once: tools(ledger).once } });
   const agent = new Agent({

@@ -1,5 +1,5 @@
 import type { DurableEvent, Json, Session } from "@cinch/core";
-import type { Route, RouteCall } from "../../routes/route.ts";
+import { STREAM_ANSWER, type Route, type RouteCall } from "../../routes/route.ts";
 import { openThread } from "../open-thread.ts";
 import { partResponse } from "../part-response.ts";
 import { pagesAfter } from "../turn-events.ts";
@@ -20,6 +20,7 @@ export const aguiRoutes: readonly Route[] = [
     adapter: "ag-ui",
     may: "talk",
     summary: "Accepts the last message, or the answers, of a run, and streams the turn as events of AG-UI.",
+    answers: STREAM_ANSWER,
     body: AguiBody,
     hasLargeBody: true,
     handle: ran,

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { briefEvent } from "../../brief/brief-event.ts";
 import { jsonResponse } from "../../http/compressed.ts";
 import { LongWork } from "../../routes/long-work.ts";
-import type { Route, RouteCall } from "../../routes/route.ts";
+import { EMPTY_ANSWER, STREAM_ANSWER, type Route, type RouteCall } from "../../routes/route.ts";
 import { NoBody } from "../../routes/wire-schemas.ts";
 import { partResponse } from "../part-response.ts";
 import { isMissing, openThread } from "../open-thread.ts";
@@ -26,6 +26,7 @@ export const chatRoutes: readonly Route[] = [
     adapter: "ai-sdk",
     may: "talk",
     summary: "Accepts the last message, or the answers, of a chat, and streams the turn as UI message chunks.",
+    answers: STREAM_ANSWER,
     query: VersionQuery,
     body: ChatBody,
     hasLargeBody: true,
@@ -37,6 +38,7 @@ export const chatRoutes: readonly Route[] = [
     adapter: "ai-sdk",
     may: "read",
     summary: "The whole turn that is under way, and what follows. 204: there is none.",
+    answers: { ...STREAM_ANSWER, ...EMPTY_ANSWER },
     query: VersionQuery,
     handle: resumed,
   },
@@ -63,8 +65,7 @@ export const chatRoutes: readonly Route[] = [
 ];
 
 const versionOf = ({ query }: RouteCall): SdkVersion => (query["v"] === "7" ? 7 : 6);
-const viewOf = (call: RouteCall, threadId: string) => ({ version: versionOf(call), threadId, prefix: prefixOf(call) });
-const prefixOf = ({ request }: RouteCall): string => new URL(request.url).pathname.replace(/\/v1\/chat(\/.*)?$/, "");
+const viewOf = (call: RouteCall, threadId: string) => ({ version: versionOf(call), threadId, prefix: call.prefix });
 
 async function posted(call: RouteCall): Promise<Response> {
   const body = call.body as ChatBody;
