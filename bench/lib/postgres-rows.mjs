@@ -2,12 +2,26 @@
 import { atMost, line } from "./lines.mjs";
 import { show } from "./numbers.mjs";
 
-const row = (name, scenario, { parameters = {}, judge }) => ({
+const row = (name, scenario, { key = scenario, parameters = {}, judge }) => ({
   name: `postgres: ${name}`,
   beside: [],
-  runs: [{ key: scenario, scenario, parameters, only: "cinch" }],
-  judge: ({ us }) => judge(us(scenario)),
+  runs: [{ key, scenario, parameters, only: "cinch" }],
+  judge: ({ us }) => judge(us(key)),
 });
+
+const wakeRow = (engine) =>
+  row(`wake to first append, ${engine}`, "postgres-wake", {
+    key: `postgres-wake-${engine}`,
+    parameters: { engine, wakes: 200 },
+    judge: ({ wakeMs, appendMs, times, postMs, p99Ms }) => [
+      atMost(times, 10, " × an append"),
+      line(
+        `${show(wakeMs)} ms (p99 ${show(p99Ms)}), of which the command ${show(postMs)}; an append ${show(appendMs)} ms`,
+        "",
+        undefined,
+      ),
+    ],
+  });
 
 const atLeast = (value, limit, unit, what = "") =>
   line(`${what}${show(value)}${unit}`, `${what}at least ${show(limit)}${unit}`, value >= limit);
@@ -44,4 +58,6 @@ export const postgresRows = [
       line(`a look for stranded threads takes ${show(strandedMs)} ms`, "", undefined),
     ],
   }),
+  wakeRow("graphile"),
+  wakeRow("restate"),
 ];

@@ -87,7 +87,7 @@ export const placements = [
       file: "restate-placement.ts",
       find: "first === NOT_FOUND && (await this.#registration?.once())",
       replace: "first === NOT_FOUND && first === 0",
-      tests: ["deaths"],
+      tests: ["outages"],
     },
     {
       attacks: "a wake is lost when Restate has closed an idle connection",

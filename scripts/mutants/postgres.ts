@@ -129,13 +129,6 @@ export const postgres = inPackage("packages/postgres", [
     tests: ["conformance"],
   },
   {
-    attacks: "each look for stranded threads reads all threads while one is awake",
-    file: "sql/waiting-functions.ts",
-    find: "ms float8) LANGUAGE plpgsql STABLE ROWS 20",
-    replace: "ms float8) LANGUAGE plpgsql STABLE",
-    tests: ["waiting"],
-  },
-  {
     attacks: "each look for stranded threads reads all threads while one is driven",
     file: "sql/waiting-functions.ts",
     find: "SELECT (SELECT t.resource FROM cinch.threads t WHERE t.no = h.thread) AS resource\n    FROM cinch.holders o JOIN cinch.heads h ON h.holder = o.no",

@@ -8,7 +8,7 @@ import { MortalRestate } from "./mortal-restate.ts";
 import { until } from "../../postgres/test/until.ts";
 
 describe("when Restate fails", { concurrency: true }, () => {
-  test("down when a worker starts, it gets the worker when it is up", async () => {
+  test("down when a worker starts, it gets the worker when it is up, and a wiped one with the next wake", async () => {
     await using restate = new MortalRestate();
     const { ingress, admin, identity } = await restate.start();
     await restate.kill();
@@ -22,6 +22,12 @@ describe("when Restate fails", { concurrency: true }, () => {
     );
     await worker.wake("t");
     await until("the drive", () => counted.drives > 0);
+    await restate.kill();
+    restate.wipe();
+    await restate.start();
+    const before = counted.drives;
+    await engine.placement().wake("t");
+    await until("the drive of one that was wiped", () => counted.drives > before);
   });
 
   test("silent, its wakes are rejected after a few seconds", async () => {

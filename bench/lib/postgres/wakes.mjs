@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { askedProcess } from "../asked-process.mjs";
+import { built } from "../built.mjs";
+
+/** `engine`: "graphile", or the options of Restate. */
+export async function placementOf(engine) {
+  if (engine === "graphile") return (await built("postgres")).graphilePlacement();
+  return (await built("restate")).restatePlacement(engine);
+}
+
+export const wakeWorker = () => askedProcess(join(import.meta.dirname, "wake-worker.mjs"));
+
+/** The options of a Restate server of its own, which ends with this process. */
+export async function restateEngine() {
+  const { freePort, ownRestate } = await import("../../../packages/restate/test/server.ts");
+  const { ingress, admin, identity } = await ownRestate();
+  return { ingress, admin, identity, advertise: `http://127.0.0.1:${await freePort()}` };
+}
