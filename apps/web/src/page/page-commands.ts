@@ -1,7 +1,6 @@
 import type { RemoteSession } from "@cinch/client";
 import type { ThreadApproval, ThreadRecord, ThreadSuspension } from "@cinch/core";
 import { hasTour, type PageContext } from "./page-context.ts";
-import { download, exported } from "./thread/export.ts";
 import { copyText } from "./ui/clipboard.ts";
 import type { PaletteCommand } from "./ui/palette.tsx";
 
@@ -53,7 +52,10 @@ export function pageCommands(options: Options): PaletteCommand[] {
     { name: "Show or hide details", run: toggleSide },
     {
       name: "Export as Markdown",
-      run: run(async () => download(`${seat.getDisplayState().title || "thread"}.md`, await exported(seat))),
+      run: run(async () => {
+        const { download, exported } = await import("./thread/export.ts");
+        download(`${seat.getDisplayState().title || "thread"}.md`, await exported(seat));
+      }),
     },
     {
       name: "Copy the address of this thread",
