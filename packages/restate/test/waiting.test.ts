@@ -102,7 +102,7 @@ class WaitingTeam implements AsyncDisposable {
   }
 }
 
-describe(`${WAITING} threads that wait for approvals`, { concurrency: true, timeout: 180_000 }, () => {
+describe(`${WAITING} threads that wait for approvals`, { timeout: 180_000 }, () => {
   for (const engine of ["restate", "graphile"] as const)
     test(`cost workers nothing, and ${ANSWERED} that are answered at once by two fronts all go on (${engine})`, async (t) => {
       await using at = await WaitingTeam.start(engine);
