@@ -45,7 +45,7 @@ const POSTGRES = join(TEMPORARY, "postgres");
 const RESTATE = join(TEMPORARY, "restate");
 /** The programs that tests start, bundled once for all test processes. */
 const BUNDLES = join(TEMPORARY, "bundles");
-/** The writer of SQLite stores in one file: see `test-group.ts`. */
+/** The writer of SQLite stores in one file: see `writer-threads.ts`. */
 const WRITER = join(TEMPORARY, "writer.cjs");
 /** A file that measures its process runs in its own. */
 const ALONE = /\.alone\.test\.ts$/;
