@@ -7,17 +7,19 @@
  */
 import { AsyncLocalStorage, createHook, type AsyncHook } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
-import { syncBuiltinESMExports } from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import threads, { type WorkerOptions } from "node:worker_threads";
+import { startWritersFrom } from "./writer-threads.ts";
 
 // Before the runner, which begins with the first test or hook, enables its hook.
 stopFollowingPromises();
+const files = process.argv.slice(2);
+/** These tests are about the thread of a writer, or measure it. */
+const areThreadsTested = files.some((file) => /^packages\/sqlite\/test\/(lifetime|.*\.alone)\.test\.ts$/.test(file));
 // Before a test imports the store.
-if (process.env["TEST_WRITER"]) startWritersFrom(process.env["TEST_WRITER"]);
+if (process.env["TEST_WRITER"]) startWritersFrom(process.env["TEST_WRITER"], { reuse: !areThreadsTested });
 
 const current = new AsyncLocalStorage<{ name: string }>();
 tracingChannel<{ name: string }>("node.test").start.bindStore(current);
@@ -27,7 +29,7 @@ process.on("unhandledRejection", fail);
 // No test starts before all files are loaded: loading would disturb it.
 const loaded = Promise.withResolvers<void>();
 before(() => loaded.promise);
-for (const file of process.argv.slice(2)) await load(file);
+for (const file of files) await load(file);
 loaded.resolve();
 
 async function load(file: string): Promise<void> {
@@ -54,16 +56,4 @@ function stopFollowingPromises(): void {
     Reflect.set(this, option, true);
     return enable.call(this);
   };
-}
-
-/** Starts the writers of SQLite stores from one file, as a published store does. Tests open thousands, and most of it is the start. */
-function startWritersFrom(bundle: string): void {
-  const { Worker } = threads;
-  const source = pathToFileURL(resolve("packages/sqlite/src/worker.ts")).href;
-  threads.Worker = class extends Worker {
-    constructor(file: string | URL, options?: WorkerOptions) {
-      super(String(file) === source ? bundle : file, options);
-    }
-  };
-  syncBuiltinESMExports();
 }
