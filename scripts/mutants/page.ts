@@ -99,13 +99,6 @@ export const page: Mutant[] = [
       tests: [test("huge")],
     },
     {
-      attacks: "page: a reader who scrolls up while messages are drawn is taken to the end",
-      file: "thread/conversation-view.tsx",
-      find: "isAtEnd && box.scrollTop < top.current - 1 && !isNearEnd(box)",
-      replace: "false",
-      tests: [test("threads")],
-    },
-    {
       attacks: "page: Esc in a title stops the turn",
       file: "page-keys.ts",
       find: "!defaultPrevented && ",

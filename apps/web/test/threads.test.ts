@@ -103,34 +103,6 @@ test("older messages come by page, and what the reader looks at stays where it i
   assert.equal(await tab.locator("text=Show older messages").count(), 0);
 });
 
-test("a reader who scrolls up while a long thread is still being drawn stays where they are", async (context) => {
-  const model = scriptedBy(({ prompt }) => say(`Answer ${prompt.filter(({ role }) => role === "user").length}.`));
-  await using served = await servedPage({ model });
-  const session = await served.harness.createSession();
-  const { id } = await session.createThread({ title: "Long" });
-  for (let turn = 1; turn <= 110; turn++) await session.sendMessage({ content: `Question ${turn}` });
-  const tab = await openTab(context, served.address);
-  // In one task, as early as anything can be scrolled.
-  const before = await tab.evaluate(async (hash) => {
-    location.hash = hash;
-    while (!document.querySelector(".message")) await new Promise((drawn) => setTimeout(drawn));
-    const box = document.querySelector(".conversation")!;
-    const drawn = document.querySelectorAll(".message").length;
-    box.scrollTop -= 300;
-    const first = [...document.querySelectorAll(".message")].find((one) => one.getBoundingClientRect().y > 100)!;
-    return { drawn, text: first.textContent!, y: first.getBoundingClientRect().y };
-  }, `#/t/${id}`);
-  assert.ok(before.drawn < 200);
-  await tab.waitForFunction(() => document.querySelectorAll(".message").length === 200);
-  await tab.waitForSelector(".to-end");
-  const after = await tab.evaluate(
-    (text) =>
-      [...document.querySelectorAll(".message")].find((one) => one.textContent === text)!.getBoundingClientRect().y,
-    before.text,
-  );
-  assert.ok(Math.abs(after - before.y) < 3, `${before.y} ${after}`);
-});
-
 test("a result that the display has only a part of is shown whole when it is opened, and exported whole", async (context) => {
   await using served = await servedPage({ model: script(call("long", { path: "x" }), say("Long.")), tools: { long } });
   const tab = await openTab(context, served.address);

@@ -112,19 +112,12 @@ function useDrawn(length: number, addAbove: (change: () => void) => void): numbe
 function useFollowedEnd() {
   const list = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
-  const top = useRef(0);
   const fromEnd = useRef<number | null>(null);
-  const isNearEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement) =>
-    scrollHeight - scrollTop - clientHeight < NEAR_END;
   useLayoutEffect(() => {
     const box = list.current!;
-    // A reader may have scrolled, and the browser has not said so yet.
-    const isLeft = isAtEnd && box.scrollTop < top.current - 1 && !isNearEnd(box);
-    if (isAtEnd && !isLeft) box.scrollTop = box.scrollHeight;
+    if (isAtEnd) box.scrollTop = box.scrollHeight;
     else if (fromEnd.current !== null) box.scrollTop = box.scrollHeight - fromEnd.current;
-    if (isLeft) setAtEnd(false);
     fromEnd.current = null;
-    top.current = box.scrollTop;
   });
   // A question or a longer composer leaves less room for the conversation.
   useEffect(() => {
@@ -133,11 +126,12 @@ function useFollowedEnd() {
     resized.observe(box);
     return () => resized.disconnect();
   }, [isAtEnd]);
+  const top = useRef(0);
   const onScroll = () => {
-    const box = list.current!;
-    const isUp = box.scrollTop < top.current;
-    top.current = box.scrollTop;
-    if (isNearEnd(box)) setAtEnd(true);
+    const { scrollTop, scrollHeight, clientHeight } = list.current!;
+    const isUp = scrollTop < top.current;
+    top.current = scrollTop;
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END) setAtEnd(true);
     // Only a reader scrolls up: what the page itself does leads to the end.
     else if (isUp) setAtEnd(false);
   };
