@@ -15,7 +15,7 @@ interface Handlers {
 type Refable = Client & { ref(): void; unref(): void };
 
 /** From one message with notices to the next. A notice takes the server as long as an append: one for each would cost as much again. */
-const GAP_MS = 5;
+const GAP_MS = 20;
 const HELLO = "hello";
 /** Through a pooler in transaction mode no notice arrives, and no error either. */
 const HELLO_MS = 2_000;

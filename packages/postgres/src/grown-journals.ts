@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { DurableEvent } from "@cinch/core";
 import type { JournalReader } from "./journal-reader.ts";
 
@@ -12,8 +13,10 @@ export interface Growth {
 type Deliver = (threadId: string, seq: number, events?: readonly DurableEvent[]) => void;
 
 const MOST_EVENTS = 2_000;
+/** From the end of a query to the next one. While journals grow all the time, a query for each notice would cost more than the appends. */
+const GAP_MS = 20;
 
-/** Reads what other processes have appended: for all threads in one query, and while it runs the next ones wait. */
+/** Reads what other processes have appended: for all threads in one query, and while it runs and for a moment after it the next ones wait. */
 export class GrownJournals {
   readonly #reader: JournalReader;
   readonly #deliver: Deliver;
@@ -34,10 +37,12 @@ export class GrownJournals {
 
   #start(): void {
     if (this.#reading || this.#waiting.size === 0) return;
-    this.#reading = this.#read().finally(() => {
-      this.#reading = undefined;
-      this.#start();
-    });
+    this.#reading = this.#read()
+      .then(() => pause(GAP_MS, undefined, { ref: false }))
+      .finally(() => {
+        this.#reading = undefined;
+        this.#start();
+      });
   }
 
   /** Does not reject: whatever can't be read here is reported by the reads of the followers. */

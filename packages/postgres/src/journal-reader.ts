@@ -62,9 +62,11 @@ export class JournalReader {
 
   /** What threads have appended themselves after these events, at most `limit` events altogether. One attempt: throws `QueryFailed`. */
   async appended(places: ReadonlyMap<string, number>, limit: number): Promise<Map<string, DurableEvent[]>> {
-    const text = `SELECT t.id, e.seq, e.checksum, e.body FROM unnest($1::text[], $2::integer[]) AS f (id, after)
-      JOIN cinch.threads t ON t.id = f.id JOIN cinch.segments s ON s.thread = t.no AND s.journal = t.no
-      JOIN cinch.events e ON e.seq > f.after AND ${IS_READ} ORDER BY t.no, e.seq LIMIT $3`;
+    // Without the limit for each thread, the server might read whole journals to sort them.
+    const text = `SELECT t.id, e.* FROM unnest($1::text[], $2::integer[]) AS f (id, after) JOIN cinch.threads t ON t.id = f.id,
+      LATERAL (SELECT e.seq, e.checksum, e.body FROM cinch.events e WHERE e.journal = t.no AND e.seq > f.after
+        AND EXISTS (SELECT 1 FROM cinch.segments s WHERE s.thread = t.no AND ${IS_READ}) ORDER BY e.seq LIMIT $3) AS e
+      ORDER BY t.no, e.seq LIMIT $3`;
     const values = [[...places.keys()].map(escapeText), [...places.values()], limit];
     const rows = await this.#database.once<EventRow & { id: string }>("read", { text, values });
     const byThread = Map.groupBy(rows, ({ id }) => unescapeText(id));
