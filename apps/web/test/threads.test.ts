@@ -28,13 +28,16 @@ test("threads are found by what was said, renamed, cloned and deleted", async (c
   await tab.fill("[aria-label=Title]", "Deep thought");
   await tab.keyboard.press("Enter");
   await tab.waitForSelector(".threads >> text=Deep thought");
+  const source = new URL(tab.url()).hash;
   await tab.keyboard.press("Control+k");
   await tab.keyboard.type("clone");
   await tab.keyboard.press("Enter");
   await tab.waitForFunction(() => document.querySelectorAll(".threads li").length === 2);
+  await tab.waitForFunction((hash) => location.hash !== hash, source);
   await tab.waitForSelector(".conversation >> text=forty-two");
   await tab.keyboard.press("Control+k");
   await tab.keyboard.type("delete this");
+  await tab.waitForSelector("[role=option] >> text=Delete this thread");
   await tab.keyboard.press("Enter");
   await tab.waitForFunction(() => document.querySelectorAll(".threads li").length === 1);
   await tab.waitForSelector(".notice >> text=is deleted");
@@ -80,7 +83,7 @@ test("older messages come by page, and what the reader looks at stays where it i
   const tab = await openTab(context, served.address);
   await tab.evaluate((hash) => (location.hash = hash), `#/t/${id}`);
   await tab.waitForSelector("text=Answer 140.");
-  await tab.waitForFunction(() => document.querySelectorAll(".message").length === 200);
+  assert.equal(await tab.locator(".message").count(), 200);
   const isAtEnd = () =>
     tab.evaluate(() => {
       const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".conversation")!;
@@ -101,6 +104,31 @@ test("older messages come by page, and what the reader looks at stays where it i
   await tab.waitForSelector(".message >> text=Question 1 >> nth=0");
   assert.equal(await tab.locator(".message").count(), 280);
   assert.equal(await tab.locator("text=Show older messages").count(), 0);
+});
+
+test("a reader who scrolls up in the moment in which a thread is drawn stays there", async (context) => {
+  const model = scriptedBy(() => say("An answer.\n\n".repeat(20)));
+  await using served = await servedPage({ model });
+  const session = await served.harness.createSession();
+  const { id } = await session.createThread({ title: "Long" });
+  for (let turn = 1; turn <= 5; turn++) await session.sendMessage({ content: `Question ${turn}` });
+  const tab = await openTab(context, served.address);
+  await tab.evaluate(() => {
+    // Before the browser has told the page of its own scrolling.
+    const watch = new MutationObserver(() => {
+      const box = document.querySelector(".conversation");
+      if (!box || box.scrollTop === 0) return;
+      box.scrollTop = 0;
+      watch.disconnect();
+    });
+    watch.observe(document.body, { childList: true, subtree: true });
+  });
+  await tab.evaluate((hash) => (location.hash = hash), `#/t/${id}`);
+  await tab.waitForSelector("text=Question 5");
+  await tab.waitForSelector("text=To the end");
+  await session.sendMessage({ content: "Question 6" });
+  await tab.waitForSelector(".message >> text=Question 6");
+  assert.equal(await tab.evaluate(() => document.querySelector(".conversation")!.scrollTop), 0);
 });
 
 test("a result that the display has only a part of is shown whole when it is opened, and exported whole", async (context) => {

@@ -86,9 +86,11 @@ export function PageApp({ client, info, guide }: Props): VNode {
       },
     });
   };
+  // While another thread is entered, commands must not reach the last one.
+  const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
   const commands = pageCommands({
     context,
-    seat,
+    seat: shown,
     threads,
     openRules: () => setOpen("rules"),
     openKeys: () => setOpen("keys"),
@@ -101,11 +103,10 @@ export function PageApp({ client, info, guide }: Props): VNode {
     newThread: () => context.open(null),
     escape: () => {
       if (isNarrow.matches && isListOpen) return setListOpen(false);
-      if (isNarrow.matches && isSideOpen && seat) return setSideOpen(false);
-      if (info.may.includes("talk") && seat?.getDisplayState().isRunning) void seat.abort().catch(report);
+      if (isNarrow.matches && isSideOpen && shown) return setSideOpen(false);
+      if (info.may.includes("talk") && shown?.getDisplayState().isRunning) void shown.abort().catch(report);
     },
   });
-  const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
   return (
     <PageProvider value={context}>
       <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen && shown ? "side-open" : ""}`}>

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 interface PageKeys {
   palette: () => void;
@@ -11,7 +11,8 @@ const SCROLLERS = "dialog, .threads, .side, .asked, pre, .diff, .table";
 
 /** The keys that work wherever the focus is. */
 export function usePageKeys(keys: PageKeys): void {
-  useEffect(() => {
+  // At once: between what is drawn and a later effect, a key would mean what it meant before.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => pressed(event, keys);
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

@@ -10,8 +10,6 @@ const NO_CALLS: Readonly<Record<string, ActiveTool>> = {};
 /** A reader who is this near the end wants to stay there. */
 const NEAR_END = 60;
 const PAGE = 50;
-/** Messages that a reader sees first. Those above are drawn later, some in each task. */
-const FIRST = 24;
 
 /** All that was said. It follows the end only while the reader is there: scrolling is never taken away. */
 export function ConversationView({ onRewind }: { onRewind: (message: HarnessMessage) => void }): VNode {
@@ -30,9 +28,8 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
     [older, messages],
   );
   const { list, isAtEnd, onScroll, addAbove, toEnd } = useFollowedEnd();
-  const drawn = useDrawn(all.length, addAbove);
   const first = older[0] ?? messages[0];
-  const hasOlder = drawn >= all.length && (older.length > 0 ? hasMore : messages.length >= MESSAGES_SHOWN);
+  const hasOlder = older.length > 0 ? hasMore : messages.length >= MESSAGES_SHOWN;
   // A rewind may have reverted what was loaded.
   const isShorter = messages.length < MESSAGES_SHOWN;
   useEffect(() => setOlder([]), [seat, isShorter]);
@@ -47,7 +44,7 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
   // While an answer streams, the entries before it are the same elements.
   const entries = useMemo(() => {
     const keys = new Set<string>();
-    return all.slice(-drawn).map((message, at, { length }) => {
+    return all.map((message, at, { length }) => {
       const isLast = at === length - 1;
       const key = keys.has(message.id) ? `${message.id} ${message.seq}` : message.id;
       keys.add(key);
@@ -61,7 +58,7 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
         />
       );
     });
-  }, [all, drawn, activeTools, status, onRewind]);
+  }, [all, activeTools, status, onRewind]);
   const streaming = current && (
     <ConversationEntry key={current.id} message={current} active={NO_CALLS} isOver={false} onRewind={onRewind} />
   );
@@ -97,49 +94,47 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
 const hasActive = (message: HarnessMessage, active: Readonly<Record<string, ActiveTool>>): boolean =>
   message.content.some((part) => part.type === "tool-call" && Object.hasOwn(active, part.toolCallId));
 
-/** How many of the newest messages are drawn. A long thread can be used before all of it is. */
-function useDrawn(length: number, addAbove: (change: () => void) => void): number {
-  const [drawn, setDrawn] = useState(FIRST);
-  useEffect(() => {
-    if (drawn >= length) return;
-    const timer = setTimeout(() => addAbove(() => setDrawn(drawn + FIRST)));
-    return () => clearTimeout(timer);
-  }, [drawn, length]);
-  return drawn;
-}
-
 /** A box that shows its end until the reader scrolls up. What is added above moves nothing that the reader looks at. */
 function useFollowedEnd() {
   const list = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
+  // As the reader left it. The state is as drawn, and what comes before the next drawing must not take the scrolling away.
+  const follows = useRef(true);
+  const top = useRef(0);
   const fromEnd = useRef<number | null>(null);
+  const look = ({ scrollTop, scrollHeight, clientHeight }: HTMLDivElement) => {
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END) follows.current = true;
+    // Only a reader scrolls up: what the page itself does leads to the end.
+    else if (scrollTop < top.current) follows.current = false;
+    top.current = scrollTop;
+    setAtEnd(follows.current);
+  };
+  const scroll = (box: HTMLDivElement, y: number) => {
+    box.scrollTop = y;
+    top.current = box.scrollTop;
+  };
+  const follow = (box: HTMLDivElement) => {
+    look(box);
+    if (follows.current) scroll(box, box.scrollHeight);
+  };
   useLayoutEffect(() => {
     const box = list.current!;
-    if (isAtEnd) box.scrollTop = box.scrollHeight;
-    else if (fromEnd.current !== null) box.scrollTop = box.scrollHeight - fromEnd.current;
+    follow(box);
+    if (!follows.current && fromEnd.current !== null) scroll(box, box.scrollHeight - fromEnd.current);
     fromEnd.current = null;
   });
   // A question or a longer composer leaves less room for the conversation.
   useEffect(() => {
     const box = list.current!;
-    const resized = new ResizeObserver(() => void (isAtEnd && (box.scrollTop = box.scrollHeight)));
+    const resized = new ResizeObserver(() => follow(box));
     resized.observe(box);
     return () => resized.disconnect();
-  }, [isAtEnd]);
-  const top = useRef(0);
-  const onScroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = list.current!;
-    const isUp = scrollTop < top.current;
-    top.current = scrollTop;
-    if (scrollHeight - scrollTop - clientHeight < NEAR_END) setAtEnd(true);
-    // Only a reader scrolls up: what the page itself does leads to the end.
-    else if (isUp) setAtEnd(false);
-  };
+  }, []);
   const addAbove = (change: () => void) => {
     const box = list.current!;
     fromEnd.current = box.scrollHeight - box.scrollTop;
     change();
   };
   const toEnd = (behavior: ScrollBehavior) => list.current?.scrollTo({ top: list.current.scrollHeight, behavior });
-  return { list, isAtEnd, onScroll, addAbove, toEnd };
+  return { list, isAtEnd, onScroll: () => look(list.current!), addAbove, toEnd };
 }
