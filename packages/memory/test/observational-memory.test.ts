@@ -10,6 +10,7 @@ import {
   isObserver,
   isReflector,
   look,
+  lookAfter,
   MemoryJobs,
   simulated,
   stepsOf,
@@ -207,11 +208,15 @@ test("settings that another process without this memory has stored are ignored i
     await first.setState({ om });
     const threadId = first.getCurrentThreadId()!;
     await first.close();
+    let jobs: MemoryJobs | undefined;
     await using second = await simulated(worker(40), {
       memory: observationalMemory(SMALL),
       storage: new MemoryStore(data),
+      tools: { look: lookAfter(() => jobs) },
     });
     await second.harness.switchThread({ threadId });
+    using followed = new MemoryJobs(second.harness);
+    jobs = followed;
     assert.equal((await second.harness.sendMessage({ content: "Look." })).reason, "complete");
     assert.equal(second.harness.getDisplayState().omProgress?.messageLimit, SMALL.messageTokens);
     assert.ok(ofType(second.seen, "om_activation").length > 0);

@@ -105,12 +105,26 @@ export function worker(steps: number, { agent, observer, reflector, summariser }
   });
 }
 
-export const look = defineTool({
+const lookedAt = (input: unknown): string =>
+  `Result ${(input as { at: number }).at}: ${"The file has a line. ".repeat(55)}`;
+
+const LOOK = {
   description: "Looks",
-  category: "read",
-  input: { type: "object", properties: { at: { type: "number" } } },
-  execute: (input) => `Result ${(input as { at: number }).at}: ${"The file has a line. ".repeat(55)}`,
-});
+  category: "read" as const,
+  input: { type: "object" as const, properties: { at: { type: "number" as const } } },
+};
+
+export const look = defineTool({ ...LOOK, execute: lookedAt });
+
+/** Waits for the observer and the reflector: on a busy machine the steps of a turn may be faster than they are. */
+export const lookAfter = (jobs: () => MemoryJobs | undefined) =>
+  defineTool({
+    ...LOOK,
+    execute: async (input) => {
+      await jobs()?.ended();
+      return lookedAt(input);
+    },
+  });
 
 export async function simulated(
   model: ScriptedModel,
@@ -149,7 +163,7 @@ export async function simulated(
   return { harness, seen, [Symbol.asyncDispose]: () => harness.close() };
 }
 
-/** Follows the observer and the reflector of the current thread. On a busy machine the steps of a turn may be faster than they are. */
+/** Follows the observer and the reflector of the current thread. */
 export class MemoryJobs {
   readonly #running = new Set<string>();
   readonly #unsubscribe: () => void;

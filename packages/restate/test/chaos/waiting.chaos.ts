@@ -1,0 +1,3 @@
+import { testWaiting } from "../waiting.ts";
+
+testWaiting("restate");
