@@ -118,15 +118,18 @@ test("a text delta costs the same in a long message as in a short one", () => {
     delta: "abcde",
   };
   const event = { ...update, ...where } as HarnessEvent;
+  // The time of the processor, because other processes take theirs.
   const time = (state: typeof start, count: number) => {
-    const from = performance.now();
+    const before = process.cpuUsage();
     let at = state;
     for (let n = 0; n < count; n++) at = reduceDisplay(at, event);
-    return { ms: performance.now() - from, state: at };
+    const { user, system } = process.cpuUsage(before);
+    return { ms: (user + system) / 1_000, state: at };
   };
   const warm = time(start, 20_000);
-  const short = Math.min(...[1, 2, 3].map(() => time(start, 5_000).ms));
-  const later = Math.min(...[1, 2, 3].map(() => time(warm.state, 5_000).ms));
+  const tries = Array.from({ length: 9 }, () => [time(start, 5_000).ms, time(warm.state, 5_000).ms] as const);
+  const short = Math.min(...tries.map(([ms]) => ms));
+  const later = Math.min(...tries.map(([, ms]) => ms));
   assert.ok(later < short * 5 + 5, `${later} ms after 100,000 characters, ${short} ms before`);
 });
 
