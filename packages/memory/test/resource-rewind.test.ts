@@ -5,7 +5,7 @@ import type { DurableEvent, Harness, Memory, Store } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import type { ScriptedModel } from "@cinch/testkit";
 import { observationalMemory } from "@cinch/memory";
-import { answer, look, MemoryJobs, resultsIn, simulated, stepsOf, worker } from "./simulation.ts";
+import { answer, look, lookAfter, MemoryJobs, resultsIn, simulated, stepsOf, worker } from "./simulation.ts";
 
 const memory = observationalMemory({ messageTokens: 2_000, observationTokens: 40_000, scope: "resource" });
 
@@ -133,8 +133,12 @@ test("an observation stays known when a rewind reverts it, but none of its messa
 test("what is observed after a rewind is shared, also with the same words", async () => {
   const store = new MemoryStore(new MemoryData());
   const model = worker(20, { observer: () => answer("- Saw 7.") });
-  await using simulation = await simulated(model, { memory, storage: store });
+  let jobs: MemoryJobs | undefined;
+  const tools = { look: lookAfter(() => jobs) };
+  await using simulation = await simulated(model, { memory, storage: store, tools });
   const { harness } = simulation;
+  using first = new MemoryJobs(harness);
+  jobs = first;
   await harness.sendMessage({ content: "Look." });
   await harness.rewind({ toSeq: 2 });
   assert.deepEqual(await learned(harness, model), new Set());
@@ -143,8 +147,10 @@ test("what is observed after a rewind is shared, also with the same words", asyn
     observer: () => answer("- Saw 7."),
     agent: (_, at) => (todo-- > 0 ? answer("I look.", { name: "look", input: { at }, id: `c${todo}` }) : undefined),
   });
-  await using other = await simulated(again, { memory, storage: store });
+  await using other = await simulated(again, { memory, storage: store, tools });
   await other.harness.switchThread({ threadId: harness.getCurrentThreadId()! });
+  using second = new MemoryJobs(other.harness);
+  jobs = second;
   await other.harness.sendMessage({ content: "Look again." });
   assert.deepEqual(await learned(other.harness, again), new Set([7]));
 });

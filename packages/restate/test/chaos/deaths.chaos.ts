@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { MortalPostgres } from "../../postgres/test/mortal-postgres.ts";
-import type { DeathChecks } from "./deaths/death-check.ts";
-import { networkDeaths } from "./deaths/network-deaths.ts";
-import { processDeaths } from "./deaths/process-deaths.ts";
-import { postgresDeaths, restateDeaths } from "./deaths/server-deaths.ts";
-import { MortalRestate } from "./mortal-restate.ts";
+import { MortalPostgres } from "../../../postgres/test/mortal-postgres.ts";
+import type { DeathChecks } from "../deaths/death-check.ts";
+import { networkDeaths } from "../deaths/network-deaths.ts";
+import { processDeaths } from "../deaths/process-deaths.ts";
+import { postgresDeaths, restateDeaths } from "../deaths/server-deaths.ts";
+import { MortalRestate } from "../mortal-restate.ts";
 
 /** On a busy machine all takes longer. The numbers of the page itself are shown by `chaos/takeover.chaos.ts`. */
 const PATIENCE = 10;
@@ -19,7 +19,7 @@ interface Row {
 
 /** The table of the page. */
 function rows(): Row[] {
-  const page = readFileSync(new URL("../../../docs/running-many.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../../docs/running-many.md", import.meta.url), "utf8");
   const section = page.split("\n## When a part dies\n")[1]?.split("\n## ")[0] ?? "";
   const lines = section.split("\n").filter((line) => line.startsWith("| "));
   return lines.slice(1).map((line) => {
