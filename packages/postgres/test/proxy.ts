@@ -10,6 +10,7 @@ export class Proxy implements AsyncDisposable {
   readonly #server;
   readonly #sockets = new Set<Socket>();
   #cut: { when: Cut; text: string } | undefined;
+  #freeze: string | undefined;
   #isFrozen = false;
   #isDown = false;
   /** Whether notices are lost on their way to the client. */
@@ -53,6 +54,11 @@ export class Proxy implements AsyncDisposable {
   freeze(): void {
     this.#isFrozen = true;
     for (const socket of this.#sockets) socket.pause();
+  }
+
+  /** Forwards the next query with this text, and then nothing: it is carried out, and its answer is not seen. */
+  freezeAfter(text: string): void {
+    this.#freeze = text;
   }
 
   /** Forwards nothing on the connections that there are, without closing them, as a router that has forgotten them. New ones work. */
@@ -100,6 +106,9 @@ export class Proxy implements AsyncDisposable {
         isLosing = true;
       }
       server.write(chunk);
+      if (this.#freeze === undefined || !chunk.includes(this.#freeze)) return;
+      this.#freeze = undefined;
+      this.freeze();
     });
     const messages = new Messages();
     server.on("data", (all: Buffer) => {

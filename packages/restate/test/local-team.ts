@@ -42,27 +42,35 @@ export class LocalTeam implements AsyncDisposable {
     await until(`a step of ${by}`, () => this.ran.some((run) => run.by === by), 40_000);
   }
 
-  /** No call ran twice, although two processes drove the thread, and each that was recorded ran. */
+  /** Each call that was recorded ran, once. */
   async assertOnce(threadId: string): Promise<DurableEvent[]> {
-    const { events, started } = await this.#assertRecorded(threadId);
-    assert.deepEqual(new Set(started), new Set(this.#keysOf(threadId)));
+    const { events, unrun } = await this.assertNoneTwice(threadId);
+    assert.deepEqual(unrun, []);
     return events;
   }
 
-  /** No call ran twice. A process that was killed may have recorded one that it did not run. */
-  async assertNoneTwice(threadId: string): Promise<DurableEvent[]> {
-    return (await this.#assertRecorded(threadId)).events;
-  }
-
-  async #assertRecorded(threadId: string): Promise<{ events: DurableEvent[]; started: string[] }> {
+  /**
+   * Each call ran once at most. `unrun`: those that were recorded and did not run, because their driver died, or was cut off, after the
+   * append and before the call. The model was told that their outcome is unknown.
+   */
+  async assertNoneTwice(threadId: string): Promise<{ events: DurableEvent[]; unrun: string[] }> {
     this.#store ??= this.place.store();
     const events = await (await this.#store).read(threadId);
     const keys = this.#keysOf(threadId);
     assert.equal(new Set(keys).size, keys.length);
-    const started = events.flatMap((event) => (event.type === "tool_start" ? [event.key] : []));
-    const unrecorded = keys.filter((key) => !started.includes(key));
-    assert.deepEqual(unrecorded, []);
-    return { events, started };
+    const starts = events.flatMap((event) => (event.type === "tool_start" ? [event] : []));
+    const started = new Set(starts.map(({ key }) => key));
+    assert.deepEqual(
+      keys.filter((key) => !started.has(key)),
+      [],
+      "each call that ran was recorded",
+    );
+    const unrun = starts.filter(({ key }) => !keys.includes(key));
+    for (const { toolCallId } of unrun) {
+      const end = events.find((event) => event.type === "tool_end" && event.toolCallId === toolCallId);
+      assert.ok(end?.type === "tool_end" && end.unknown, "a call that did not run has an unknown outcome");
+    }
+    return { events, unrun: unrun.map(({ key }) => key) };
   }
 
   /** Of the calls that ran. */

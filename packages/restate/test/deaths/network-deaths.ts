@@ -14,11 +14,11 @@ import type { DeathChecks } from "./death-check.ts";
 export const networkDeaths: DeathChecks = {
   "a worker is cut off from Postgres": async () => {
     await using engines = await TestEngine.make();
-    const gaps = await Promise.all([
-      cutOffFromPostgres(() => restatePlacement(engines.options)),
-      cutOffFromPostgres(() => graphilePlacement()),
+    const gaps = [() => restatePlacement(engines.options), () => graphilePlacement()].flatMap((placement) => [
+      cutOffFromPostgres(placement, "at any moment"),
+      cutOffFromPostgres(placement, "before the answer to an append"),
     ]);
-    return Math.max(...gaps);
+    return Math.max(...(await Promise.all(gaps)));
   },
 
   "a worker is cut off from Restate": async () => {
@@ -104,8 +104,10 @@ class CutLine implements AsyncDisposable {
   }
 }
 
+type Cut = "at any moment" | "before the answer to an append";
+
 /** It reaches its placement all the time. */
-async function cutOffFromPostgres(placement: () => Placement): Promise<number> {
+async function cutOffFromPostgres(placement: () => Placement, when: Cut): Promise<number> {
   await using team = new LocalTeam(await Place.make());
   await using proxy = await Proxy.to(team.place.url);
   await team.harness("cut off", { url: proxy.url, placement: placement(), worker: {} });
@@ -115,12 +117,14 @@ async function cutOffFromPostgres(placement: () => Placement): Promise<number> {
   await until("two steps", () => team.ran.length >= 2);
   await team.harness("other", { url: team.place.url, placement: placement(), worker: {} });
   const at = performance.now();
-  proxy.freeze();
+  if (when === "at any moment") proxy.freeze();
+  else proxy.freezeAfter("tool_start");
   await team.stepOf("other");
   const ms = performance.now() - at;
   proxy.thaw();
   assert.equal((await turn).reason, "complete");
-  const events = await team.assertOnce(threadId);
+  const { events, unrun } = await team.assertNoneTwice(threadId);
   assert.ok(takeovers(events) >= 1);
+  if (when === "before the answer to an append") assert.equal(unrun.length, 1);
   return ms;
 }

@@ -61,7 +61,7 @@ export const processDeaths: DeathChecks = {
     assert.deepEqual(new Set(reasons), new Set(["complete"]));
     const firsts = await Promise.all(
       seats.map(async ({ id }) => {
-        const events = await team.assertNoneTwice(id);
+        const { events } = await team.assertNoneTwice(id);
         // By the clock of the worker, from the moment when it served.
         return events.find(({ type, at }) => type === "agent_start" && at >= served)!.at - served;
       }),
@@ -87,7 +87,7 @@ export const processDeaths: DeathChecks = {
       },
       60_000,
     );
-    const events = await team.assertNoneTwice(threadId);
+    const { events } = await team.assertNoneTwice(threadId);
     assert.equal(takeovers(events), 3);
     await front.abort();
     await front.createThread();
@@ -120,6 +120,7 @@ async function replaced(signal: "SIGKILL" | "SIGSTOP"): Promise<number> {
       const answer = await workers.get(first)!.ask({ order: "driven" });
       return "driven" in answer && answer.driven === 0;
     });
-  assert.equal(takeovers(await team.assertNoneTwice(threadId)), 1);
+  const { events } = await team.assertNoneTwice(threadId);
+  assert.equal(takeovers(events), 1);
   return ms;
 }
