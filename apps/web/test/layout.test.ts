@@ -42,8 +42,9 @@ const ASKED = {
 };
 
 const boxOf = async (tab: Page, selector: string) => (await tab.locator(selector).first().boundingBox())!;
-const isApart = (a: { y: number; height: number }, b: { y: number; height: number }) =>
-  a.y + a.height <= b.y + 1 || b.y + b.height <= a.y + 1;
+type Box = Awaited<ReturnType<typeof boxOf>>;
+const isApart = (a: Box, b: Box) =>
+  a.y + a.height <= b.y + 1 || b.y + b.height <= a.y + 1 || a.x + a.width <= b.x + 1 || b.x + b.width <= a.x + 1;
 const sideways = (tab: Page) => tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 for (const [size, viewport] of Object.entries(SIZES))
@@ -120,7 +121,7 @@ test("a subagent stands below the one that started it, at any depth, and its sib
 });
 
 for (const [size, viewport] of Object.entries(SIZES))
-  test(`a notice, and a server that is away, cover neither the header nor the composer: ${size}`, async (context) => {
+  test(`a notice, and a server that is away, cover neither header, composer nor details: ${size}`, async (context) => {
     const served = await servedPage({ model: script(say("Hello.")) });
     const tab = await openTab(context, served.address);
     await tab.setViewportSize(viewport);
@@ -132,6 +133,7 @@ for (const [size, viewport] of Object.entries(SIZES))
     await served[Symbol.asyncDispose]();
     await tab.waitForSelector(".connection");
     const used = [await boxOf(tab, ".thread-header"), await boxOf(tab, ".composer")];
+    if (size === "wide") used.push(await boxOf(tab, ".side"));
     const shown = [await boxOf(tab, ".connection"), await boxOf(tab, ".notice")];
     for (const one of shown) for (const other of used) assert.ok(isApart(one, other), JSON.stringify({ one, other }));
     assert.ok(isApart(shown[0]!, shown[1]!));
