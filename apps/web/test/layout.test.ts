@@ -61,6 +61,29 @@ for (const [size, viewport] of Object.entries(SIZES))
       assert.equal(await sideways(tab), 0);
     });
 
+test("on a phone the composer is in sight however much is asked, queued and typed", async (context) => {
+  const model = script(call("write", { path: "src/session.ts" }));
+  await using served = await servedPage({ model, tools: { write } });
+  const tab = await openTab(context, served.address);
+  await tab.setViewportSize(SIZES.phone);
+  await begin(tab, "Go");
+  await tab.waitForSelector(".asked");
+  await tab.waitForFunction(() => location.hash.startsWith("#/t/"));
+  const threadId = await tab.evaluate(() => location.hash.slice(4));
+  const session = await served.harness.createSession();
+  await session.switchThread({ threadId });
+  for (let nth = 0; nth < 12; nth++) await session.followUp({ content: `And then ${nth}` });
+  await tab.waitForSelector(".queue li >> nth=11", { state: "attached" });
+  await tab.fill("#message", "a line\n".repeat(40));
+  const [composer, asked, button] = [
+    await boxOf(tab, ".composer"),
+    await boxOf(tab, ".asked"),
+    await boxOf(tab, ".choices .primary"),
+  ];
+  assert.ok(composer.y + composer.height <= SIZES.phone.height, JSON.stringify(composer));
+  assert.ok(asked.y >= 0 && button.y >= asked.y && button.y + button.height <= asked.y + asked.height);
+});
+
 test("the buttons of the composer are in one row on a phone, also while a turn runs", async (context) => {
   await using served = await servedPage({ model: script(hang("Thinking")) });
   const tab = await openTab(context, served.address);
@@ -121,7 +144,7 @@ test("a subagent stands below the one that started it, at any depth, and its sib
 });
 
 for (const [size, viewport] of Object.entries(SIZES))
-  test(`a notice, and a server that is away, cover neither header, composer nor details: ${size}`, async (context) => {
+  test(`a notice, and a server that is away, cover neither header, composer, the last message nor details: ${size}`, async (context) => {
     const served = await servedPage({ model: script(say("Hello.")) });
     const tab = await openTab(context, served.address);
     await tab.setViewportSize(viewport);
@@ -132,7 +155,11 @@ for (const [size, viewport] of Object.entries(SIZES))
     await tab.waitForSelector(".notice.error");
     await served[Symbol.asyncDispose]();
     await tab.waitForSelector(".connection");
-    const used = [await boxOf(tab, ".thread-header"), await boxOf(tab, ".composer")];
+    const used = [
+      await boxOf(tab, ".thread-header"),
+      await boxOf(tab, ".composer"),
+      await boxOf(tab, ".message >> nth=-1"),
+    ];
     if (size === "wide") used.push(await boxOf(tab, ".side"));
     const shown = [await boxOf(tab, ".connection"), await boxOf(tab, ".notice")];
     for (const one of shown) for (const other of used) assert.ok(isApart(one, other), JSON.stringify({ one, other }));

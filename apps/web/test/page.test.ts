@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { defineTool, memoryStore } from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
-import { call, fail, hang, inTurn, say, script } from "@cinch/testkit";
+import { call, fail, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
 import { begin, openTab, servedPage, TOKEN } from "./served-page.ts";
@@ -117,6 +117,52 @@ test("Esc stops a turn, a message steers it, and Alt-Enter queues one that can b
   await tab.waitForFunction(() => document.querySelector(".queue") === null);
   await tab.keyboard.press("Escape");
   await tab.waitForSelector("text=Interrupted");
+});
+
+test("a parked turn says why, runs nothing, and goes on with Continue, with a message, or ends with Stop", async (context) => {
+  const data = new MemoryData();
+  const tools = (run: () => Promise<string>) => ({
+    step: defineTool({ description: "A step", effect: "pure", category: "read", input: z.object({}), execute: run }),
+  });
+  const dying = memoryStore(data);
+  await using dead = await servedPage({
+    model: scriptedBy(() => call("step", {})),
+    tools: tools(() => new Promise(() => undefined)),
+    storage: dying,
+  });
+  for (const title of ["Continued", "Steered", "Stopped"]) {
+    const session = await dead.harness.createSession();
+    await session.createThread({ title });
+    const started = new Promise((resolve) => {
+      session.subscribe(({ type }) => type === "tool_start" && resolve(type));
+    });
+    await session.post({ content: "Go", delivery: "send" });
+    await started;
+  }
+  dying.die();
+  const model = scriptedBy(({ prompt }) => say(`Done after ${prompt.filter(({ role }) => role === "user").length}.`));
+  const storage = memoryStore(data);
+  const harness = { onRecover: "pause" } as const;
+  await using served = await servedPage({ model, tools: tools(async () => "done"), storage, harness });
+  const tab = await openTab(context, served.address);
+  const openParked = async (title: string) => {
+    await tab.click(`.threads a >> text=${title}`);
+    await tab.waitForSelector(".thread-header >> text=" + title);
+    await tab.waitForSelector(".activity.still >> text=Parked: the process that drove it is gone");
+    assert.equal(await tab.locator(".call.running").count(), 0);
+  };
+  await openParked("Continued");
+  assert.equal(await tab.getAttribute("#message", "placeholder"), "Enter continues");
+  await tab.click(".composer .primary");
+  await tab.waitForSelector(".message >> text=Done after 1.");
+  await openParked("Steered");
+  await begin(tab, "And then this");
+  await tab.waitForSelector(".message >> text=Done after 2.");
+  await openParked("Stopped");
+  await tab.keyboard.press("Escape");
+  await tab.waitForSelector(".activity.still", { state: "detached" });
+  assert.equal(await tab.getAttribute("#message", "placeholder"), "Message the agent");
+  assert.deepEqual(tab.problems, []);
 });
 
 test("everything is reached by keyboard: the palette finds commands, and a thread is deleted with an undo", async (context) => {

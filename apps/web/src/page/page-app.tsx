@@ -10,7 +10,6 @@ import { RulesDialog } from "./thread/rules-dialog.tsx";
 import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
 import { ThreadNav } from "./threads/thread-nav.tsx";
-import { ConnectionNotice } from "./ui/connection-notice.tsx";
 import { KeysDialog } from "./ui/keys-dialog.tsx";
 import { Notices, type PageNotice } from "./ui/notices.tsx";
 import { Palette } from "./ui/palette.tsx";
@@ -104,7 +103,8 @@ export function PageApp({ client, info, guide }: Props): VNode {
     escape: () => {
       if (isNarrow.matches && isListOpen) return setListOpen(false);
       if (isNarrow.matches && isSideOpen && shown) return setSideOpen(false);
-      if (info.may.includes("talk") && shown?.getDisplayState().isRunning) void shown.abort().catch(report);
+      const { isRunning, status } = shown?.getDisplayState() ?? {};
+      if (info.may.includes("talk") && (isRunning || status === "parked")) void shown!.abort().catch(report);
     },
   });
   return (
@@ -131,9 +131,7 @@ export function PageApp({ client, info, guide }: Props): VNode {
           <RulesDialog onClose={() => setOpen(null)} />
         </SeatProvider>
       )}
-      <Notices notices={notices} onClose={close}>
-        <ConnectionNotice client={client} />
-      </Notices>
+      <Notices notices={notices} onClose={close} />
     </PageProvider>
   );
 }

@@ -25,7 +25,7 @@ export function pageCommands(options: Options): PaletteCommand[] {
   const { isRunning, yolo, status, flags, inbox } = seat.getDisplayState();
   const [talk, manage] = [info.may.includes("talk"), info.may.includes("manage")];
   return [
-    ...when(talk && isRunning, { name: "Stop", keys: "Esc", run: run(() => seat.abort()) }),
+    ...when(talk && (isRunning || status === "parked"), { name: "Stop", keys: "Esc", run: run(() => seat.abort()) }),
     ...when(talk && (status === "parked" || (flags.held && inbox.length > 0)), {
       name: "Continue",
       run: run(() => seat.resume()),

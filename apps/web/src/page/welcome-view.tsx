@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { hasTour, usePage } from "./page-context.ts";
 import { MessageBox, type UnsentMessage } from "./thread/message-box.tsx";
+import { ConnectionNotice } from "./ui/connection-notice.tsx";
 import { useDraft } from "./ui/draft.ts";
 import { focusComposer } from "./ui/focus.ts";
 
@@ -24,6 +25,7 @@ export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
       </header>
       <div class="welcome">
         {isLoading ? <p role="status">Opening the thread…</p> : <Beginning pending={pending} />}
+        <ConnectionNotice />
       </div>
     </main>
   );

@@ -128,7 +128,7 @@ function park(driver: Driver, why: string): Promise<void> {
 
 export function parked({ turn, parked: already, foreign }: ThreadState, why: string): Proposal | null {
   if (!turn || already || foreign) return null;
-  const message = `Parked: ${why}. Look at the last messages, then call resume() to continue or abort() to end the turn.`;
+  const message = `Parked: ${why}. Look at the last messages, then resume the turn, or abort it.`;
   const { turnId } = turn;
   return { events: [{ type: "error", turnId, code: "PARKED", message, retryable: true, parked: true }], release: true };
 }

@@ -31,9 +31,10 @@ function activityOf({
   toolInputBuffers,
   pendingApproval,
   activeSubagents,
+  lastError,
 }: HarnessDisplayState): string {
   if (status === "waiting") return pendingApproval ? "Waits for your approval" : "Waits for your answer";
-  if (status === "parked") return "Parked: resume it when you are ready";
+  if (status === "parked") return lastError?.message ?? "Parked";
   const running = Object.values(activeTools).find((tool) => tool.status === "running");
   const children = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
   if (children.length > 0)

@@ -5,7 +5,10 @@ import { MessageBox, type SendKeys, type UnsentMessage } from "./message-box.tsx
 
 type Delivery = "send" | "steer" | "follow_up";
 
-/** The composer of a thread. What is not sent survives a reload. While a turn runs, Enter steers it and Alt-Enter queues. */
+/**
+ * The composer of a thread. What is not sent survives a reload. While a turn runs, Enter steers it and Alt-Enter queues. A message to a
+ * parked turn resumes it.
+ */
 export function Composer(): VNode {
   const seat = useSeat();
   const isRunning = useField("isRunning");
@@ -14,27 +17,30 @@ export function Composer(): VNode {
   const flags = useField("flags");
   const run = useCommand();
   const draft = useDraft(seat.getCurrentThreadId() ?? "new");
-  const isHeld = (flags.held && inbox.length > 0) || status === "parked";
+  const isParked = status === "parked";
+  const hasTurn = isRunning || isParked;
+  const isHeld = (flags.held && inbox.length > 0) || isParked;
   const post = (message: UnsentMessage, delivery: Delivery) =>
     seat.post({ ...message, files: [...message.files], delivery });
+  const resume = () => run(() => seat.resume());
   const deliveryOf = ({ alt }: SendKeys): Delivery => {
-    if (!isRunning) return "send";
+    if (!hasTurn) return "send";
     return alt ? "follow_up" : "steer";
-  };
-  const continueHeld = () => {
-    if (isHeld) run(() => seat.resume());
   };
   return (
     <MessageBox
       draft={draft}
       rows={1}
-      placeholder={placeholderOf({ isRunning, isHeld })}
-      onSend={(message, how) => post(message, deliveryOf(how))}
-      onEmpty={continueHeld}
+      placeholder={placeholderOf({ isRunning, isHeld, hasQueue: inbox.length > 0 })}
+      onSend={async (message, how) => {
+        await post(message, deliveryOf(how));
+        if (isParked) resume();
+      }}
+      onEmpty={isHeld ? resume : undefined}
     >
       {({ isEmpty, send }) => (
         <>
-          {isRunning && (
+          {hasTurn && (
             <button type="button" onClick={() => run(() => seat.abort())} title="Esc">
               Stop
             </button>
@@ -58,9 +64,10 @@ interface Phase {
   isHeld: boolean;
 }
 
-function placeholderOf({ isRunning, isHeld }: Phase): string {
+function placeholderOf({ isRunning, isHeld, hasQueue }: Phase & { hasQueue: boolean }): string {
   if (isRunning) return "Steer, or Alt-Enter to queue";
-  return isHeld ? "Enter continues with the queue" : "Message the agent";
+  if (!isHeld) return "Message the agent";
+  return hasQueue ? "Enter continues with the queue" : "Enter continues";
 }
 
 function buttonOf({ isRunning, isHeld }: Phase): string {

@@ -41,6 +41,8 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
         setHasMore(page.length === PAGE);
       });
     });
+  // No process works on a parked turn.
+  const running = status === "parked" ? NO_CALLS : activeTools;
   // While an answer streams, the entries before it are the same elements.
   const entries = useMemo(() => {
     const keys = new Set<string>();
@@ -52,13 +54,13 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
         <ConversationEntry
           key={key}
           message={message}
-          active={isLast || hasActive(message, activeTools) ? activeTools : NO_CALLS}
+          active={isLast || hasActive(message, running) ? running : NO_CALLS}
           isOver={status === "idle" || !isLast}
           onRewind={onRewind}
         />
       );
     });
-  }, [all, activeTools, status, onRewind]);
+  }, [all, running, status, onRewind]);
   const streaming = current && (
     <ConversationEntry key={current.id} message={current} active={NO_CALLS} isOver={false} onRewind={onRewind} />
   );

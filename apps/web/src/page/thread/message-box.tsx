@@ -22,7 +22,7 @@ interface Props {
   /** Resolves when the message is accepted. Otherwise it is there again. */
   onSend: (message: UnsentMessage, how: SendKeys) => Promise<unknown>;
   /** For an empty message. */
-  onEmpty?: () => void;
+  onEmpty?: (() => void) | undefined;
   /** The buttons. `send` is what Enter does. */
   children: (box: { isEmpty: boolean; send: (how: SendKeys) => void }) => ComponentChildren;
 }

@@ -6,6 +6,7 @@ import { Asked } from "../asked/asked.tsx";
 import { SeatProvider, usePage } from "../page-context.ts";
 import { Side } from "../panels/side.tsx";
 import { GuideLine } from "../tour/guide-line.tsx";
+import { ConnectionNotice } from "../ui/connection-notice.tsx";
 import { addToDraft } from "../ui/draft.ts";
 import { focusComposer } from "../ui/focus.ts";
 import { Announcements } from "./announcements.tsx";
@@ -46,6 +47,7 @@ export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: P
             <GuideLine />
             <Asked />
             <Queue />
+            <ConnectionNotice />
             {info.may.includes("talk") ? (
               <Composer key={`${threadId} ${draftsGiven}`} />
             ) : (

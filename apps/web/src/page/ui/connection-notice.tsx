@@ -1,12 +1,29 @@
-import type { Client } from "@cinch/client";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { usePage } from "../page-context.ts";
+
+/** A connection that is back sooner is not worth a word. */
+const PATIENCE_MS = 600;
 
 /** Says when what is shown may be old. */
-export function ConnectionNotice({ client }: { client: Client }): VNode | null {
-  const [state, setState] = useState(client.connection);
-  useEffect(() => client.onConnection(setState), [client]);
-  if (state === "online") return null;
+export function ConnectionNotice(): VNode | null {
+  const { client } = usePage();
+  const [isAway, setAway] = useState(false);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = (state: typeof client.connection) => {
+      clearTimeout(timer);
+      if (state === "online") setAway(false);
+      else timer = setTimeout(setAway, PATIENCE_MS, true);
+    };
+    show(client.connection);
+    const stop = client.onConnection(show);
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [client]);
+  if (!isAway) return null;
   const text = navigator.onLine
     ? "The server can't be reached. Trying again…"
     : "You are offline. Trying again when you are back.";

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 
 export interface PageNotice {
   id: number;
@@ -11,14 +11,11 @@ export interface PageNotice {
 export const Notices = ({
   notices,
   onClose,
-  children,
 }: {
   notices: readonly PageNotice[];
   onClose: (id: number) => void;
-  children: ComponentChildren;
 }): VNode => (
   <div class="notices">
-    {children}
     {notices.map(({ id, text, isError, action }) => (
       <div key={id} class={isError ? "notice error" : "notice"} role={isError ? "alert" : "status"}>
         <span>{text}</span>
