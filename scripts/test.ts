@@ -2,7 +2,7 @@
  * npm test [-- FILE… --test-…=…]
  *
  * Node runs all tests of a process one after the other, and a process for each file would spend most of its time starting. So files run
- * in groups, with one process for each group and two groups more at a time than there are cores: many tests wait. With more, tests that wait
+ * in groups, with one process for each group and three groups more at a time than there are cores: many tests wait. With more, tests that wait
  * for another process had too little of the cores. The output of a group is printed when it is done; that of failed groups at the end.
  */
 import { spawn, type ChildProcess } from "node:child_process";
@@ -19,7 +19,7 @@ const GROUP = 16;
 /** The tests of these packages start many processes, which takes longer the more memory the process of the group has. */
 const STARTING = ["packages/workspace", "packages/sqlite", "packages/postgres/test"];
 const STARTING_GROUP = 6;
-const MAX_PROCESSES = 4;
+const MAX_PROCESSES = 5;
 /** These folders take longest, so they start first. */
 const SLOW = [
   "packages/testkit/test",
@@ -86,7 +86,7 @@ await build({
   conditions: ["@cinch/source"],
   logLevel: "error",
 });
-await Promise.all(Array.from({ length: Math.min(availableParallelism() + 2, MAX_PROCESSES, groups.length) }, work));
+await Promise.all(Array.from({ length: Math.min(availableParallelism() + 3, MAX_PROCESSES, groups.length) }, work));
 for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
