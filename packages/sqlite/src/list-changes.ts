@@ -1,6 +1,7 @@
 import { ThreadChanges } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { LIST_COLUMNS, threadRecordOf, type ListRow } from "./listing.ts";
+import { IS_AWAKE, LAST_CHANGE } from "./schema.ts";
 import { sql } from "./sql.ts";
 
 interface ChangedRow extends ListRow {
@@ -34,17 +35,15 @@ export class ListChanges {
   #got: Place = { changed: 0, no: 0 };
 
   constructor({ db }: Connection) {
-    this.#place = sql<Place>(
-      db,
-      "SELECT coalesce(max(changed), 0) AS changed, coalesce(max(no), 0) AS no FROM threads",
-    );
+    this.#place = sql<Place>(db, `SELECT ${LAST_CHANGE} AS changed, coalesce((SELECT max(no) FROM threads), 0) AS no`);
     this.#threads = sql<{ no: number }>(
       db,
       "SELECT no FROM threads WHERE resource = ? AND subagent = 0 AND deleted = 0",
     );
     this.#rows = sql<ChangedRow>(
       db,
-      `SELECT ${LIST_COLUMNS}, subagent, changed, asked, deleted FROM threads WHERE changed > ? ORDER BY changed LIMIT ?`,
+      `SELECT ${LIST_COLUMNS}, subagent, changed, asked, deleted FROM threads
+       WHERE ${IS_AWAKE} IN (0, 1) AND changed > ? ORDER BY changed LIMIT ?`,
     );
   }
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { StampedEvent } from "@cinch/core/store";
 import { StoreFailure, threadNotFoundMessage } from "./failure.ts";
 import type { AppendWork, QuestionChange, SerializedEvent } from "./protocol.ts";
+import { LAST_CHANGE } from "./schema.ts";
 import { sql } from "./sql.ts";
 
 export interface ThreadRow {
@@ -44,6 +45,7 @@ export class ThreadRows {
   readonly #touch;
   readonly #activate;
   readonly #wake;
+  readonly #schedule;
   readonly #ask;
   readonly #setTombstone;
   readonly #segments;
@@ -56,7 +58,7 @@ export class ThreadRows {
 
   constructor(db: DatabaseSync) {
     const nextTouch = "(SELECT coalesce(max(touched), 0) + 1 FROM threads WHERE deleted = 0)";
-    const nextChange = "(SELECT max(changed) + 1 FROM threads)";
+    const nextChange = `(${LAST_CHANGE} + 1)`;
     this.#find = sql<ThreadRow>(
       db,
       "SELECT no, resource, metadata, active, woken_at, due_at, asking, deleted FROM threads WHERE id = ?",
@@ -64,16 +66,17 @@ export class ThreadRows {
     this.#insert = sql<{ no: number }>(
       db,
       `INSERT INTO threads (id, title, resource, parent, subagent, created_at, updated_at, touched, metadata, active, deleted, changed)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ${nextTouch}, ?7, 0, 0, coalesce(${nextChange}, 1)) RETURNING no`,
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ${nextTouch}, ?7, 0, 0, ${nextChange}) RETURNING no`,
     );
     this.#touch = sql(
       db,
       `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextTouch}, active = ?4, last = ?5,
-         changed = ${nextChange} WHERE no = ?1`,
+         woken_at = ?6, changed = ${nextChange} WHERE no = ?1`,
     );
-    this.#activate = sql(db, `UPDATE threads SET active = ?2, changed = ${nextChange} WHERE no = ?1`);
+    this.#activate = sql(db, `UPDATE threads SET active = ?2, woken_at = ?3, changed = ${nextChange} WHERE no = ?1`);
     // Alone: a statement that sets an indexed column writes the index, even if the value stays.
-    this.#wake = sql(db, "UPDATE threads SET woken_at = ?2, due_at = ?3 WHERE no = ?1");
+    this.#wake = sql(db, "UPDATE threads SET woken_at = ?2 WHERE no = ?1");
+    this.#schedule = sql(db, "UPDATE threads SET due_at = ?2 WHERE no = ?1");
     this.#ask = sql(db, `UPDATE threads SET asking = ?2, changed = ${nextChange}, asked = ${nextChange} WHERE no = ?1`);
     this.#setTombstone = sql(
       db,
@@ -161,11 +164,12 @@ export class ThreadRows {
     last: number,
   ): void {
     const next = Number(change.active ?? active);
-    if (change.updatedAt !== undefined) this.#touch.run(no, change.title ?? null, change.updatedAt, next, last);
-    else if (next !== active) this.#activate.run(no, next);
     const woken = change.awake === undefined ? wokenAt : wokenAfter(wokenAt, change.awake);
+    if (change.updatedAt !== undefined) this.#touch.run(no, change.title ?? null, change.updatedAt, next, last, woken);
+    else if (next !== active) this.#activate.run(no, next, woken);
+    else if (woken !== wokenAt) this.#wake.run(no, woken);
     const due = change.dueAt === undefined ? dueAt : change.dueAt;
-    if (woken !== wokenAt || due !== dueAt) this.#wake.run(no, woken, due);
+    if (due !== dueAt) this.#schedule.run(no, due);
     let isAsking = asking === 1;
     for (const question of change.questions) {
       if (question === "ended" && !isAsking) continue;
