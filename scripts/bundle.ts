@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { builtPage } from "../apps/web/build/built-page.ts";
@@ -25,22 +25,32 @@ const external: Plugin = {
 };
 
 /**
- * An `import` of a Node module evaluates all of its exports: `node:fs` loads streams and promises, `node:process` opens stdin. A required
- * module evaluates only the exports that are used.
+ * An `import` of a Node module evaluates all of its exports: `node:fs` loads streams and promises, `node:process` opens stdin. So only the
+ * exports that are used are read.
  */
 const builtins: Plugin = {
   name: "builtins",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "builtin" }));
-    onLoad({ filter: /^/, namespace: "builtin" }, ({ path }) => ({
+    onLoad({ filter: /^/, namespace: "builtin" }, ({ path }) => {
+      if (path === "node:process") return { contents: "export default process;" };
       // Node 20.15 has no such function. The store then throws an error that says what to do.
-      contents:
-        path === "node:process"
-          ? "module.exports = process;"
-          : `module.exports = process.getBuiltinModule?.("${path}");`,
-    }));
+      const module = `process.getBuiltinModule?.("${path}") ?? {}`;
+      return { contents: `export const { ${importedFrom(path).join(", ")} } = ${module};` };
+    });
   },
 };
+
+/** The names that the bundled packages import from a Node module. */
+function importedFrom(module: string): string[] {
+  const sources = globSync("packages/{core,sqlite}/src/**/*.ts", { cwd: root }).map((file) =>
+    readFileSync(join(root, file), "utf8"),
+  );
+  const lists = sources.flatMap((text) => Array.from(text.matchAll(/^import \{([^}]*)\} from "(node:[\w/]+)";$/gm)));
+  const names = lists.filter(([, , from]) => from === module).flatMap(([, list = ""]) => list.split(","));
+  const values = names.map((name) => name.trim()).filter((name) => name !== "" && !name.startsWith("type "));
+  return [...new Set(values.map((name) => name.split(" as ")[0]!))];
+}
 
 /** Entry points that share classes: each of them only exports names of one common file. */
 await bundleTogether("packages/core", ["index", "journal", "store", "workspace"]);
