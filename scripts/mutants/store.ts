@@ -367,6 +367,27 @@ export const store = inPackage("packages/sqlite", [
     tests: ["conformance"],
   },
   {
+    attacks: "lists of threads: those that are awake do not follow",
+    file: "list-changes.ts",
+    find: "IN (0, 1) AND changed > ?",
+    replace: "= 0 AND changed > ?",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "lists of threads: the number of a change is given twice",
+    file: "schema.ts",
+    find: "max(${lastChange(0)}, ${lastChange(1)})",
+    replace: "max(${lastChange(0)}, 0)",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "P3: a thread that is touched is not awake",
+    file: "thread-rows.ts",
+    find: "         woken_at = ?6, changed",
+    replace: "         last = coalesce(?6, last), changed",
+    tests: ["conformance"],
+  },
+  {
     attacks: "fairness: driven threads of a resource do not count",
     file: "waiting-rows.ts",
     find: "coalesce(count, 0) + row_number()",

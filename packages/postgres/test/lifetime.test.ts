@@ -13,7 +13,7 @@ const program = await bundle(new URL("./programs/unclosed.ts", import.meta.url))
 
 test(
   "a process ends although its store is open, after the appends that it has begun",
-  { timeout: 60_000 },
+  { timeout: 45_000 },
   async () => {
     await using place = await Place.make();
     const { stderr } = await promisify(execFile)(process.execPath, [program, JSON.stringify(place.options)]);

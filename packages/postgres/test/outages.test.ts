@@ -132,7 +132,7 @@ describe("outages", { concurrency: 6 }, () => {
 
   test(
     "while the server is away a command waits, and is then STORE_BUSY: nothing was written",
-    { timeout: 60_000 },
+    { timeout: 45_000 },
     async () => {
       await using at = await withProxy();
       const { store, proxy } = at;
@@ -154,7 +154,7 @@ describe("outages", { concurrency: 6 }, () => {
 
   test(
     "a server that does not answer for five seconds loses nothing, and no living driver",
-    { timeout: 60_000 },
+    { timeout: 45_000 },
     async () => {
       await using at = await withProxy();
       const { store, proxy, place } = at;
@@ -198,7 +198,7 @@ describe("outages", { concurrency: 6 }, () => {
 
   test(
     "a server that only reads, as after a failover, is STORE_BUSY until it writes again",
-    { timeout: 60_000 },
+    { timeout: 45_000 },
     async () => {
       await using place = await Place.make();
       const role = `ro_${place.schema}`;
@@ -240,7 +240,7 @@ describe("outages", { concurrency: 6 }, () => {
     await Promise.all([lock, ...reads]);
   });
 
-  test("a store closes within seconds while the server does not answer", { timeout: 60_000 }, async () => {
+  test("a store closes within seconds while the server does not answer", { timeout: 45_000 }, async () => {
     await using at = await withProxy();
     const { store, proxy } = at;
     await store.append("t", [created()], { afterSeq: 0, take: 0 });

@@ -7,7 +7,7 @@ import { DyingStore } from "../dying-store.ts";
 import { gated, harness, next, noting, onlyHere, texts } from "../support.ts";
 
 const bad = fail(Object.assign(new Error("bad request"), { statusCode: 400 }));
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 30_000 };
 
 const reasons = (events: readonly HarnessEvent[]) =>
   events.flatMap((event) => (event.type === "agent_end" ? [event.reason] : []));

@@ -5,7 +5,7 @@ import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import { asking, harness, noting } from "../support.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 30_000 };
 const allowed: Rule[] = [{ toolName: "ask", policy: "allow" }];
 
 const results = (events: readonly HarnessEvent[]) =>

@@ -75,7 +75,7 @@ test("the generated journals contain several requests, so that prompts can grow"
 
 test(
   "calls of a long thread that all have the same id get different ids, in linear time",
-  { timeout: 60_000 },
+  { timeout: 30_000 },
   async () => {
     const where = { v: 1, at: 0, threadId: "t", turnId: "turn" };
     const call = { toolCallId: "call_0", toolName: "read_file" };

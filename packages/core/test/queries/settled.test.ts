@@ -7,7 +7,7 @@ import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, noting, onlyHere } from "../support.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 30_000 };
 
 test("an idle thread is settled", LIMIT, async () => {
   await using h = await harness({ model: script() });

@@ -48,7 +48,7 @@ test("close() while an input is being appended rejects that sendMessage and noth
 
 test(
   "a turn whose store is full says that it waits for it, and goes on when there is space",
-  { timeout: 60_000 },
+  { timeout: 30_000 },
   async () => {
     let isFull = false;
     const full = () => Promise.reject(new CinchError("STORE_FULL", "No space is left."));
@@ -144,7 +144,7 @@ for (const [what, config] of Object.entries({
     agent: new Agent({ name: "a", model: script(say("x")), instructions: () => new Promise<never>(() => undefined) }),
   },
 })) {
-  test(`${what} that never comes can be aborted and closed`, { timeout: 60_000 }, async () => {
+  test(`${what} that never comes can be aborted and closed`, { timeout: 30_000 }, async () => {
     const h = new Harness({ id: "x", ...config });
     const turn = h.sendMessage({ content: "go" });
     await next(h, "step_start");
@@ -158,7 +158,7 @@ for (const [what, config] of Object.entries({
   });
 }
 
-test("abort() returns when the thread is closed or deleted meanwhile", { timeout: 60_000 }, async () => {
+test("abort() returns when the thread is closed or deleted meanwhile", { timeout: 30_000 }, async () => {
   for (const end of [
     (h: Harness) => h.close(),
     (h: Harness) => h.deleteThread({ threadId: h.getCurrentThreadId()! }),

@@ -7,7 +7,7 @@ import { say, scriptedBy } from "@cinch/testkit";
 import { harness } from "../support.ts";
 
 const talkative = () => scriptedBy(() => say("yes", { size: 10 }));
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 30_000 };
 
 /** More awaits than a session needs to enter or leave a thread. */
 const STEPS = 40;

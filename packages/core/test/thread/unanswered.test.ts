@@ -16,7 +16,7 @@ function run(how: string): Promise<{ stderr: string; code: unknown }> {
 
 test(
   "a process that exits while calls wait prints which calls wait, and how to answer them",
-  { timeout: 60_000 },
+  { timeout: 30_000 },
   async () => {
     const { stderr, code } = await run("wait");
     const said = stderr.split("\n").filter((line) => line.startsWith("cinch: "));
@@ -33,6 +33,6 @@ test(
   },
 );
 
-test("a process that has closed its harness prints nothing when it exits", { timeout: 60_000 }, async () => {
+test("a process that has closed its harness prints nothing when it exits", { timeout: 30_000 }, async () => {
   assert.deepEqual(await run("close"), { stderr: "", code: 0 });
 });

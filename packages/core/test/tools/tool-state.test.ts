@@ -141,7 +141,7 @@ test("a change that no longer fits when its call ends is refused, and the result
 
 test(
   "changes before a suspension are written with it, and are there when the call continues",
-  { timeout: 60_000 },
+  { timeout: 30_000 },
   async () => {
     const seen: unknown[] = [];
     const tools = acting(({ state, setState, suspend, resumed }) => {
@@ -173,7 +173,7 @@ test(
 
 test(
   "a crash before the append that ends a call leaves the old state, and one after it the new one",
-  { timeout: 60_000 },
+  { timeout: 30_000 },
   async () => {
     const isEnd = (types: string[]) => types.includes("tool_end");
     for (const place of ["before", "after"] as const) {

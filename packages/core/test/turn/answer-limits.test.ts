@@ -15,7 +15,7 @@ import {
 } from "@cinch/testkit";
 import { harness, noting } from "../support.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 30_000 };
 const MB = 1_000_000;
 
 const validators = [validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses];

@@ -6,7 +6,7 @@ import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, noting } from "../support.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 30_000 };
 
 /** One store, and processes that differ in their tools. Their scripts are the same, so that each can continue. */
 function place(...steps: Parameters<typeof script>) {

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { call, fail, finish, inTurn, parts, say, script, type Step } from "@cinch/testkit";
 import { stillClock } from "../model/providers-clock.ts";
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 30_000 };
 const prices = { script: { input: 1_000, output: 10_000 } };
 /** Each of these takes 100 tokens in and 10 out: 0.1 + 0.1 dollars. */
 const empty = parts(finish("stop"));

@@ -26,7 +26,7 @@ for (const [how, drop] of Object.entries({
 }))
   test(
     `a second sendMessage with the id of a queued input settles when the input ${how}`,
-    { timeout: 60_000 },
+    { timeout: 30_000 },
     async () => {
       await using h = await harness({ model: script(inTurn(hang("well"), say("yes"))) });
       const turn = h.sendMessage({ content: "go" });

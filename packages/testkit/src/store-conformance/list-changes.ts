@@ -47,12 +47,12 @@ export function followingLists(check: StoreCheck): void {
     );
     await see(
       "work",
-      () => other.append("t", [input("x")], { afterSeq: 2, active: true }),
+      () => other.append("t", [input("x")], { afterSeq: 2, active: true, awake: true }),
       (titles) => titles.get("t") === "Named, active",
     );
     await see(
       "that there is no work left",
-      () => other.append("t", [agentEnd()], { afterSeq: 3, epoch: 1, active: false }),
+      () => other.append("t", [agentEnd()], { afterSeq: 3, epoch: 1, active: false, awake: false }),
       (titles) => titles.get("t") === "Named",
     );
     await see(
