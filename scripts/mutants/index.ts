@@ -1,5 +1,6 @@
 import { adapters } from "./adapters.ts";
 import { agentPaths } from "./agent-paths.ts";
+import { awake } from "./awake.ts";
 import { client } from "./client.ts";
 import { commandLine } from "./command-line.ts";
 import { composerCommands } from "./composer-commands.ts";
@@ -41,6 +42,7 @@ import { workers } from "./workers.ts";
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
   ...store,
+  ...awake,
   ...postgres,
   ...search,
   ...folded,
