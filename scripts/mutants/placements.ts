@@ -43,7 +43,7 @@ export const placements = [
       file: "placement/lasting-connection.ts",
       find: "!this.#isClosed && !this.#client; attempt++",
       replace: "!this.#isClosed && !this.#client && attempt < 1; attempt++",
-      tests: ["placement/graphile"],
+      tests: ["placement/lasting-connection"],
     },
   ]),
   ...inPackage("packages/restate", [

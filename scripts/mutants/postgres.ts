@@ -155,7 +155,7 @@ export const postgres = inPackage("packages/postgres", [
     file: "grown-journals.ts",
     find: "if (last >= seq) this.#deliver",
     replace: "if (last >= 0) this.#deliver",
-    tests: ["waiting"],
+    tests: ["grown-journals"],
   },
   {
     attacks: "P2: an outage while the observer beats once a second makes living holders dead",

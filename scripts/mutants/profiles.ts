@@ -119,7 +119,7 @@ export const profiles = inPackage("packages/core", [
     file: "turn/setup.ts",
     find: " || !hasProfiles(),",
     replace: ",",
-    tests: ["config/profile-changes-random"],
+    tests: ["config/profile-changes"],
   },
   {
     attacks: "profiles: those of the provider override those of the model",

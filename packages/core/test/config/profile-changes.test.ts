@@ -52,6 +52,26 @@ test("a profile that changes while a turn runs is one note: head and body keep t
   for (const [at, body] of bodies.slice(1).entries()) assert.deepEqual(body.slice(0, bodies[at]!.length), bodies[at]);
 });
 
+test("the end of the last profile is news, also in a process that has not resolved the model yet", async () => {
+  using profiles = new Registered();
+  const off = profiles.add({ systemPromptSuffix: "Be brief." });
+  const data = new MemoryData();
+  const model = tuned(script(say("1"), say("2")), "one");
+  const agent = new Agent({ name: "tester", model: "one", instructions: "Test." });
+  const open = () => new Harness({ id: "t", agent, resolveModel: () => model, storage: memoryStore(data) });
+  const first = open();
+  await first.sendMessage({ content: "a" });
+  await first.close();
+  off();
+  const second = open();
+  const seen: HarnessEvent[] = [];
+  await second.selectOrCreateThread();
+  second.subscribe((event) => seen.push(event));
+  await second.sendMessage({ content: "b" });
+  await second.close();
+  assert.deepEqual(notesOf(seen), [`${CHANGED}\n\nNo longer in force, from your instructions:\n\nBe brief.`]);
+});
+
 test("the note quotes what is no longer in force, and says when everything is as it was", async () => {
   using profiles = new Registered();
   const off = profiles.add({ systemPromptSuffix: "Be brief.", toolDescriptionOverrides: { note: "Write it down." } });
