@@ -229,7 +229,7 @@ export const memory = [
       file: "observational-memory.ts",
       find: "? null : lastObserved(view, raw);",
       replace: "? null : lastObserved(view, 0);",
-      tests: ["long-thread"],
+      tests: ["plan"],
     },
     {
       attacks: "memory: a summariser that fails is asked for ever",
