@@ -71,6 +71,17 @@ export class Connection {
     });
   }
 
+  /** Runs many short reads in one transaction: a lock for each would double their time. */
+  together(reads: () => void): void {
+    this.db.exec("BEGIN");
+    try {
+      reads();
+    } finally {
+      // After some failures SQLite has rolled back already.
+      if (this.db.isTransaction) this.db.exec("COMMIT");
+    }
+  }
+
   /** Changes whenever another connection has committed, including this store's own writer. */
   dataVersion(): number {
     return this.#dataVersion.get()?.data_version ?? 0;

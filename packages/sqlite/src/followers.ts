@@ -107,7 +107,11 @@ export class Followers {
       // A lock is temporary. After any other failure the followers are notified, and their next read reports it.
       if (isBusy(error)) return;
     }
-    this.#pollLists();
+    this.#attempt(() => this.#lists.poll());
+    this.#attempt(() => this.#connection.together(() => this.#pollThreads()));
+  }
+
+  #pollThreads(): void {
     for (const [threadId, followed] of this.#followed) {
       const { changeMarker: before } = followed;
       const now = this.#changeMarker(threadId);
@@ -140,10 +144,10 @@ export class Followers {
     }
   }
 
-  /** If the list can't be read now, the next poll reads it. */
-  #pollLists(): void {
+  /** What can't be read now, the next poll reads. */
+  #attempt(read: () => void): void {
     try {
-      this.#lists.poll();
+      read();
     } catch (error) {
       if (sqliteCode(error) === undefined) throw error;
       this.#dataVersion = 0;

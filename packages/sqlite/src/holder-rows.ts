@@ -12,7 +12,8 @@ interface HolderRow extends Holder {
 /** The holders of leases, and which of them live, as this store object sees it. */
 export class HolderRows {
   readonly #me: string;
-  readonly #identity = currentHolder();
+  /** Read at the first question about another process: most processes are alone. */
+  #identity: Holder | undefined;
   readonly #writer: WriterClient;
   readonly #all;
   readonly #one;
@@ -32,7 +33,7 @@ export class HolderRows {
   isAlive(row: HolderRow | undefined): row is HolderRow {
     if (!row) return false;
     if (row.id === this.#me) return true;
-    if (isGone(row, this.#identity)) return false;
+    if (isGone(row, (this.#identity ??= currentHolder()))) return false;
     this.#writer.watch(row.id);
     return !this.#writer.isDead(row.id, row.counter);
   }

@@ -1,7 +1,7 @@
 import { ThreadChanges } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { LIST_COLUMNS, threadRecordOf, type ListRow } from "./listing.ts";
-import { IS_AWAKE, LAST_CHANGE } from "./schema.ts";
+import { IS_AWAKE, IS_CHANGED, LAST_CHANGE } from "./schema.ts";
 import { sql } from "./sql.ts";
 
 interface ChangedRow extends ListRow {
@@ -40,10 +40,11 @@ export class ListChanges {
       db,
       "SELECT no FROM threads WHERE resource = ? AND subagent = 0 AND deleted = 0",
     );
+    const rows = `SELECT ${LIST_COLUMNS}, subagent, changed, asked, deleted FROM threads`;
     this.#rows = sql<ChangedRow>(
       db,
-      `SELECT ${LIST_COLUMNS}, subagent, changed, asked, deleted FROM threads
-       WHERE ${IS_AWAKE} IN (0, 1) AND changed > ? ORDER BY changed LIMIT ?`,
+      `${rows} WHERE deleted = 0 AND ${IS_AWAKE} IN (0, 1) AND touched > ?1 AND NOT ${IS_CHANGED}
+       UNION ALL ${rows} WHERE ${IS_CHANGED} AND changed > ?1 ORDER BY changed LIMIT ?2`,
     );
   }
 

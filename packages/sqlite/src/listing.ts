@@ -3,6 +3,7 @@ import type { ThreadQuery, ThreadRecord } from "@cinch/core";
 import { Connection } from "./connection.ts";
 import { tryParse } from "./event-row.ts";
 import { SEQS } from "./protocol.ts";
+import { IS_AWAKE } from "./schema.ts";
 import { sql } from "./sql.ts";
 import { normalizeText, searchTerms } from "./words.ts";
 
@@ -39,13 +40,12 @@ export class Listing {
     this.#one = sql<ListRow>(db, `SELECT ${LIST_COLUMNS} FROM threads WHERE id = ? AND deleted = 0`);
     // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
     this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
-    this.#page = sql<ListRow>(
-      db,
+    // Two queries: SQLite merges them in the order of the index, and stops at the limit.
+    const page = (isAwake: 0 | 1) =>
       `SELECT ${LIST_COLUMNS} FROM threads
-       WHERE deleted = 0 AND touched < ?1 AND (?2 IS NULL OR resource = ?2) AND active >= ?3 AND subagent <= ?4
-       AND (?6 IS NULL OR parent = ?6)
-       ORDER BY touched DESC LIMIT ?5`,
-    );
+       WHERE deleted = 0 AND ${IS_AWAKE} = ${isAwake} AND touched < ?1 AND (?2 IS NULL OR resource = ?2) AND active >= ?3
+       AND subagent <= ?4 AND (?6 IS NULL OR parent = ?6)`;
+    this.#page = sql<ListRow>(db, `${page(0)} UNION ALL ${page(1)} ORDER BY touched DESC LIMIT ?5`);
   }
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {

@@ -9,10 +9,14 @@ const APPLICATION_ID = 0x43_6e_63_68;
 export const IS_INPUT = `substr(body, 1, 24) = '{"type":"input_accepted"' AND json_valid(body)`;
 export const INPUT_ID = "json_extract(body, '$.inputId')";
 
-/** 1 for a thread that needs a driver. The index of changes begins with it, so it also finds these threads. */
+/** 1 for a thread that needs a driver. The index of recent threads begins with it, so it also finds these threads. */
 export const IS_AWAKE = "(woken_at IS NOT NULL)";
-const lastChange = (isAwake: 0 | 1) => `coalesce((SELECT max(changed) FROM threads WHERE ${IS_AWAKE} = ${isAwake}), 0)`;
-export const LAST_CHANGE = `max(${lastChange(0)}, ${lastChange(1)})`;
+/** The row has changed since it was touched. Only such rows are in the index of changes. */
+export const IS_CHANGED = "changed > touched";
+const newest = (column: string, rows: string) => `coalesce((SELECT max(${column}) FROM threads WHERE ${rows}), 0)`;
+const lastTouch = (isAwake: 0 | 1) => newest("touched", `deleted = 0 AND ${IS_AWAKE} = ${isAwake}`);
+/** Touches and other changes have one numbering. */
+export const LAST_CHANGE = `max(${lastTouch(0)}, ${lastTouch(1)}, ${newest("changed", IS_CHANGED)})`;
 
 /** `migrations[n]` upgrades a file from version `n` to `n + 1`. A released migration is never edited. */
 const migrations: readonly string[] = [
@@ -107,6 +111,14 @@ const migrations: readonly string[] = [
   DROP INDEX threads_awake;
   DROP INDEX threads_changed;
   CREATE INDEX threads_changed ON threads (${IS_AWAKE}, changed);
+  `,
+  // A touch is a change, too, and has its number. Then the index of recent threads finds it, and what begins and ends a turn writes no other.
+  `
+  DROP INDEX threads_recent;
+  DROP INDEX threads_changed;
+  UPDATE threads SET changed = touched, asked = 0;
+  CREATE INDEX threads_recent ON threads (${IS_AWAKE}, touched, resource, subagent, active) WHERE deleted = 0;
+  CREATE INDEX threads_changed ON threads (changed) WHERE ${IS_CHANGED};
   `,
 ];
 

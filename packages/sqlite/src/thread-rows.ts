@@ -57,7 +57,6 @@ export class ThreadRows {
   readonly #family;
 
   constructor(db: DatabaseSync) {
-    const nextTouch = "(SELECT coalesce(max(touched), 0) + 1 FROM threads WHERE deleted = 0)";
     const nextChange = `(${LAST_CHANGE} + 1)`;
     this.#find = sql<ThreadRow>(
       db,
@@ -66,11 +65,11 @@ export class ThreadRows {
     this.#insert = sql<{ no: number }>(
       db,
       `INSERT INTO threads (id, title, resource, parent, subagent, created_at, updated_at, touched, metadata, active, deleted, changed)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ${nextTouch}, ?7, 0, 0, ${nextChange}) RETURNING no`,
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ${nextChange}, ?7, 0, 0, ${nextChange}) RETURNING no`,
     );
     this.#touch = sql(
       db,
-      `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextTouch}, active = ?4, last = ?5,
+      `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextChange}, active = ?4, last = ?5,
          woken_at = ?6, changed = ${nextChange} WHERE no = ?1`,
     );
     this.#activate = sql(db, `UPDATE threads SET active = ?2, woken_at = ?3, changed = ${nextChange} WHERE no = ?1`);

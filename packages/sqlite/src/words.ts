@@ -1,6 +1,10 @@
-/** One character of a script without spaces, or as many others as possible: "React框架" has three words. */
-const WORD =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[[\p{L}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]]+/gv;
+const NO_SPACES = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
+let compiled: RegExp | undefined;
+/**
+ * One character of a script without spaces, or as many others as possible: "React框架" has three words. Compiled at the first use, because
+ * its sets of characters would make every import a millisecond slower.
+ */
+const word = (): RegExp => (compiled ??= new RegExp(String.raw`${NO_SPACES}|[[\p{L}\p{N}]--${NO_SPACES}]+`, "gv"));
 const MAX_TEXT_CHARS = 4_000_000;
 const MAX_WORD_CHARS = 40;
 const MAX_QUERY_CHARS = 10_000;
@@ -13,8 +17,8 @@ const PIECE_CHARS = 65_536;
  * give one word per character. No word contains a character with a meaning in a query.
  */
 export function searchWords(text: string): string[] {
-  const words = normalizeText(text).match(WORD);
-  return words?.map((word) => (word.length > MAX_WORD_CHARS ? word.slice(0, MAX_WORD_CHARS) : word)) ?? [];
+  const words = normalizeText(text).match(word());
+  return words?.map((one) => (one.length > MAX_WORD_CHARS ? one.slice(0, MAX_WORD_CHARS) : one)) ?? [];
 }
 
 /** To upper case and back, because only then some letters equal their capitals (ß, ς). */
@@ -42,7 +46,9 @@ export function* textPieces(text: string): Generator<string> {
 
 /** The first place from `at` on that is not inside a word. Symbols are no such place: some of them (™) stand for letters. */
 function endOfWord(text: string, at: number): number {
-  const outside = /[\s\p{P}\p{C}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+  if (at >= text.length) return text.length;
+  // Not a literal, which V8 would compile with the file.
+  const outside = new RegExp(String.raw`[\s\p{P}\p{C}]|${NO_SPACES}`, "gu");
   outside.lastIndex = at;
-  return at < text.length && outside.test(text) ? outside.lastIndex : text.length;
+  return outside.test(text) ? outside.lastIndex : text.length;
 }

@@ -45,6 +45,19 @@ describe("the size of a store", { concurrency: 3, timeout: 600_000 }, () => {
     assert.ok((statSync(`${place.path}-wal`).size - before) / 100 < 19_000);
   });
 
+  test("what is said to a thread writes four pages: the row, the list of threads, the event, and its id", async () => {
+    await using place = new Place();
+    const store = await place.store({ indexMs: 100_000 });
+    await store.append("t", [created(), input("first")], { afterSeq: 0 });
+    const pages = () => (statSync(`${place.path}-wal`).size - 32) / (2048 + 24);
+    const before = pages();
+    const count = 50;
+    for (let at = 0; at < count; at++)
+      await store.append("t", [input(`${at}`)], { afterSeq: 2 + at, active: true, awake: at % 2 === 0 });
+    // Some of the events begin another page.
+    assert.equal(Math.floor((pages() - before) / count), 4);
+  });
+
   test("the file, with its search index, is at most four times as large as the events", async () => {
     await using place = new Place();
     const store = await place.store({ indexMs: 10 });

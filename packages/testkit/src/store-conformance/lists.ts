@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type StoreCheck, agentEnd, clone, created, event, ids, input, make, renamed, says, write } from "./samples.ts";
 
 export function listingThreads(check: StoreCheck): void {
-  check("threads are listed by their last activity, newest first, page by page", async (store) => {
+  check("threads are listed by their last activity, newest first, page by page, awake or not", async (store) => {
     for (const id of ["a", "b", "c", "d"]) await make(store, id);
-    await store.append("b", [renamed("Renamed")], { afterSeq: 1 });
+    await store.append("b", [renamed("Renamed")], { afterSeq: 1, awake: true });
     await store.append("a", [input("x")], { afterSeq: 1 });
     await write(store, "c", [says("does not count as activity")], { afterSeq: 1 });
     assert.deepEqual(await ids(store), ["a", "b", "d", "c"]);
