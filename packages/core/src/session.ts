@@ -292,11 +292,7 @@ export class Session<Values = StateValues> {
   }
 
   switchThread(thread: { threadId: string }): Promise<ThreadRecord> {
-    return this.#seat.queue.run(async () => {
-      const { threadId } = optionsOf("switchThread", thread);
-      await this.#seat.enter(threadId);
-      return this.#ports.threads.record(threadId);
-    });
+    return this.#seat.queue.run(async () => this.#seat.enter(optionsOf("switchThread", thread).threadId));
   }
 
   renameThread(options: { title: string }): Promise<void> {
@@ -319,8 +315,7 @@ export class Session<Values = StateValues> {
       const existing = cut.id === undefined ? undefined : await threads.find(cut.id);
       const cloneAndEnter = async (source: SignedThread) => {
         const { id, folds } = await cloneThread(source, threads, cut);
-        await this.#seat.enter(id, folds);
-        return threads.record(id);
+        return this.#seat.enter(id, folds);
       };
       if (existing?.resourceId !== this.resourceId) return this.#commands.at(sourceThreadId, cloneAndEnter);
       await this.#seat.enter(existing.id);
@@ -394,7 +389,6 @@ export class Session<Values = StateValues> {
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId, by } = this;
     const id = await createThread(this.#ports, { id: this.#commandId, ...options, resourceId, by, ...shown, current });
-    await this.#seat.enter(id);
-    return this.#ports.threads.record(id);
+    return this.#seat.enter(id);
   }
 }

@@ -22,14 +22,16 @@ export interface Profile {
 }
 
 const filled = z.string().check(z.minLength(1));
-const Profile = z.strictObject({
-  baseSystemPrompt: z.optional(z.string()),
-  systemPromptSuffix: z.optional(z.string()),
-  toolDescriptionOverrides: z.optional(z.record(z.string(), filled)),
-  excludedTools: z.optional(z.array(filled)),
-  extraTools: z.optional(ToolValues),
-  generalPurposeSubagent: z.optional(z.boolean()),
-});
+const Profile = z.lazy(() =>
+  z.strictObject({
+    baseSystemPrompt: z.optional(z.string()),
+    systemPromptSuffix: z.optional(z.string()),
+    toolDescriptionOverrides: z.optional(z.record(z.string(), filled)),
+    excludedTools: z.optional(z.array(filled)),
+    extraTools: z.optional(ToolValues),
+    generalPurposeSubagent: z.optional(z.boolean()),
+  }),
+);
 
 /** The name of a model, as its provider's SDK gives it. */
 export type ModelName = Pick<StreamModel, "provider" | "modelId">;

@@ -15,47 +15,53 @@ import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
 export { EndReason, RunStatus } from "./end-reason.ts";
 export type { ThreadStatus } from "./subagent-events.ts";
 
-const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
+const Parent = z.lazy(() => z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) }));
 /** Makes a thread a subagent's, and names its agent for every process. */
-export const AgentRecord = z.object({
-  /** The names of the subagents from the outermost to this one. */
-  path: z.array(z.string()),
-  /** The thread whose call started it. */
-  owner: z.string(),
-  rootThreadId: z.string(),
-  /** The mode of the top-level thread's step that delegated. */
-  modeId: z.string(),
-  /** How many levels of subagents may be below it. */
-  depth: z.number(),
-});
+export const AgentRecord = z.lazy(() =>
+  z.object({
+    /** The names of the subagents from the outermost to this one. */
+    path: z.array(z.string()),
+    /** The thread whose call started it. */
+    owner: z.string(),
+    rootThreadId: z.string(),
+    /** The mode of the top-level thread's step that delegated. */
+    modeId: z.string(),
+    /** How many levels of subagents may be below it. */
+    depth: z.number(),
+  }),
+);
 export type AgentRecord = z.infer<typeof AgentRecord>;
 /** `tokens` are estimated. */
-const SourceVersion = z.object({ version: z.string(), tokens: z.number() });
+const SourceVersion = z.lazy(() => z.object({ version: z.string(), tokens: z.number() }));
 export type SourceVersion = z.infer<typeof SourceVersion>;
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
 /** A subagent as the `task` tool lists it. */
-const ListedAgent = z.object({ name: z.string(), description: z.string() });
+const ListedAgent = z.lazy(() => z.object({ name: z.string(), description: z.string() }));
 export type ListedAgent = z.infer<typeof ListedAgent>;
 export const Effect = z.enum(["pure", "idempotent", "once"]);
 export type Effect = z.infer<typeof Effect>;
 export type Delivery = z.infer<typeof Delivery>;
 export const Decision = z.enum(["approve", "decline", "edit", "always_allow_tool", "always_allow_category"]);
 export type Decision = z.infer<typeof Decision>;
-export const Task = z.object({
-  id: z.string(),
-  content: z.string(),
-  status: z.enum(["pending", "in_progress", "completed"]),
-  activeForm: z.string(),
-});
+export const Task = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    content: z.string(),
+    status: z.enum(["pending", "in_progress", "completed"]),
+    activeForm: z.string(),
+  }),
+);
 export type Task = z.infer<typeof Task>;
 /** What a thread has used so far. A rewind does not reset it. `cost` is in dollars, and leaves out answers of unknown price. */
-export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
+export const Spent = z.lazy(() =>
+  z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() }),
+);
 export type Spent = z.infer<typeof Spent>;
 
 /** A command that the thread has accepted: where, and when. */
-export const GivenCommand = z.extend(CommandMark, { seq: z.number(), at: z.number() });
+export const GivenCommand = z.lazy(() => z.extend(CommandMark, { seq: z.number(), at: z.number() }));
 export type GivenCommand = z.infer<typeof GivenCommand>;
 
 /** The vocabulary of journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the folds. */

@@ -2,19 +2,21 @@ import * as z from "zod/mini";
 import type { Blob } from "../ports/store.ts";
 
 /** The contents of a file: their hash, and the blobs with the bytes, if the store has them. */
-export const FileVersion = z.object({
-  hash: z.string(),
-  size: z.number(),
-  parts: z.optional(z.array(z.object({ blob: z.string(), size: z.number() }))),
-  mode: z.optional(z.number()),
-});
+export const FileVersion = z.lazy(() =>
+  z.object({
+    hash: z.string(),
+    size: z.number(),
+    parts: z.optional(z.array(z.object({ blob: z.string(), size: z.number() }))),
+    mode: z.optional(z.number()),
+  }),
+);
 export type FileVersion = z.infer<typeof FileVersion>;
 
 export const FileOperation = z.enum(["write", "edit", "delete", "command", "upload", "restore"]);
 export type FileOperation = z.infer<typeof FileOperation>;
 
 /** A change of a file. `before` and `after` are `null` where the file does not exist. */
-export const FileChange = z.object({
+export const changeFields = () => ({
   path: z.string(),
   operation: FileOperation,
   before: z.nullable(FileVersion),
@@ -30,32 +32,36 @@ export const FileChange = z.object({
   /** The change is part of a rewind of conversation and files. The file has again the contents that the remaining events record. */
   rewound: z.optional(z.boolean()),
 });
-export type FileChange = z.infer<typeof FileChange>;
+export type FileChange = z.infer<z.ZodMiniObject<ReturnType<typeof changeFields>>>;
 
 /** A file that has to be reverted, from its contents now to those then. `null`: the file does not, or did not, exist. */
-export const FileRestore = z.object({
-  path: z.string(),
-  /** The hash of the current contents. A file whose contents have changed by the time of the revert is left alone. */
-  from: z.nullable(z.string()),
-  to: z.nullable(FileVersion),
-  /** The thread had seen the earlier contents. */
-  seen: z.optional(z.boolean()),
-  /** The conversation is rewound too. */
-  rewound: z.optional(z.boolean()),
-  /** As in `FileChange`. */
-  shared: z.optional(z.boolean()),
-});
+export const FileRestore = z.lazy(() =>
+  z.object({
+    path: z.string(),
+    /** The hash of the current contents. A file whose contents have changed by the time of the revert is left alone. */
+    from: z.nullable(z.string()),
+    to: z.nullable(FileVersion),
+    /** The thread had seen the earlier contents. */
+    seen: z.optional(z.boolean()),
+    /** The conversation is rewound too. */
+    rewound: z.optional(z.boolean()),
+    /** As in `FileChange`. */
+    shared: z.optional(z.boolean()),
+  }),
+);
 export type FileRestore = z.infer<typeof FileRestore>;
 
 /**
  * What a rewind did, or would do, to a file. `unchanged`: it has the earlier contents already. `conflict`: it has changes that are not the
  * thread's, so it was left alone. `lost`: the earlier contents were not kept. `failed`: see `detail`.
  */
-export const RewoundFile = z.object({
-  path: z.string(),
-  outcome: z.enum(["restored", "deleted", "unchanged", "conflict", "lost", "failed"]),
-  detail: z.optional(z.string()),
-});
+export const RewoundFile = z.lazy(() =>
+  z.object({
+    path: z.string(),
+    outcome: z.enum(["restored", "deleted", "unchanged", "conflict", "lost", "failed"]),
+    detail: z.optional(z.string()),
+  }),
+);
 export type RewoundFile = z.infer<typeof RewoundFile>;
 
 /** The change of a file, as a unified diff. */

@@ -8,20 +8,26 @@ const tool = { toolCallId: z.string(), toolName: z.string() };
 const ThreadStatus = z.enum(["running", "waiting", "delegating", "parked", "idle"]);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
 /** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
-const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
+const run = () => ({
+  ...tool,
+  runId: z.string(),
+  agentName: z.string(),
+  childThreadId: z.string(),
+  path: z.array(z.string()),
+});
 /** A run that a rewind has cancelled, although its start is reverted: it must still be ended. */
-export const RevertedRun = z.omit(z.object({ ...run, turnId: z.string() }), { toolName: true });
-const ofChild = {
+export const RevertedRun = z.lazy(() => z.omit(z.object({ ...run(), turnId: z.string() }), { toolName: true }));
+const ofChild = () => ({
   childThreadId: z.string(),
   path: z.array(z.string()),
   status: ThreadStatus,
-};
+});
 
 /** The part of the event map that is about subagents. */
 export const subagentEvents = {
   /** Has everything that starting the run takes, so that any process can start it. */
   subagent_start: driver(() => ({
-    ...run,
+    ...run(),
     task: z.string(),
     /** The child's input, if it is more than the task. */
     input: z.optional(z.string()),
@@ -44,7 +50,7 @@ export const subagentEvents = {
     ),
   })),
   subagent_end: command(() => ({
-    ...run,
+    ...run(),
     result: ToolResult,
     isError: z.boolean(),
     status: RunStatus,
@@ -52,17 +58,17 @@ export const subagentEvents = {
     usage: Usage,
     cost: z.nullable(z.number()),
   })),
-  subagent_text_delta: live(() => ({ ...ofChild, delta: z.string() })),
-  subagent_tool_start: live(() => ({ ...ofChild, ...tool, args: Json })),
+  subagent_text_delta: live(() => ({ ...ofChild(), delta: z.string() })),
+  subagent_tool_start: live(() => ({ ...ofChild(), ...tool, args: Json })),
   subagent_tool_end: live(() => ({
-    ...ofChild,
+    ...ofChild(),
     ...tool,
     result: ToolResult,
     isError: z.boolean(),
     durationMs: z.number(),
   })),
   /** Any other event of a descendant. Its `seq` is the descendant's. */
-  subagent_event: live(() => ({ ...ofChild, event: z.custom<unknown>() })),
+  subagent_event: live(() => ({ ...ofChild(), event: z.custom<unknown>() })),
   background_started: driver(() => ({
     agentId: z.string(),
     runId: z.string(),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { command, driver, given, live, type Lift } from "./event-entry.ts";
-import { FileChange, FileRestore, RewoundFile } from "./files.ts";
+import { changeFields, FileRestore, RewoundFile } from "./files.ts";
 
 /** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
 const untoldToUntracked: Lift = ({ untold, ...event }) =>
@@ -9,7 +9,7 @@ const untoldToUntracked: Lift = ({ untold, ...event }) =>
 /** The part of the event map that is about files and the workspace. */
 export const workspaceEvents = {
   /** A driver's append carries its epoch, but the event needs none: the children of a tree share the files of its top-level thread. */
-  file_changed: command(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
+  file_changed: command(() => ({ ...changeFields(), call: z.optional(z.string()) })),
   /**
    * A state of the files to which a rewind can revert. `change`: the first change of the turn follows. `command`: a command is about to
    * run; `tree` is the snapshot before it, or `untracked` says why its changes are not recorded. `settled`: the changes of a command

@@ -10,11 +10,11 @@ import type { Turn } from "./turn-work.ts";
  */
 export type OutlivedTurns = Trie<Spending>;
 
-/** `turn`: before the event. `runs`: after it. */
+/** `runs`: after the event. */
 export function reduceOutlived(
-  outlived: OutlivedTurns,
+  { outlived, turn }: { outlived: OutlivedTurns; turn: Turn | null },
   event: DurableEvent,
-  { turn, runs }: { turn: Turn | null; runs: Runs },
+  runs: Runs,
 ): OutlivedTurns {
   switch (event.type) {
     case "agent_end":
@@ -38,4 +38,4 @@ export function reduceOutlived(
 }
 
 const hasUnfinished = ({ unfinished }: Runs, turnId: string): boolean =>
-  Array.from(trieEntries(unfinished)).some(([, run]) => run.turnId === turnId);
+  unfinished.size > 0 && Array.from(trieEntries(unfinished)).some(([, run]) => run.turnId === turnId);

@@ -138,7 +138,7 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     context: reduceContext(before.context, event),
     files: reduceFiles(before.files, event),
     runs,
-    outlived: reduceOutlived(before.outlived, event, { turn: before.turn, runs }),
+    outlived: reduceOutlived(before, event, runs),
   };
   switch (event.type) {
     case "thread_created":

@@ -28,13 +28,15 @@ export const Rule = z
 export type Rule = z.infer<typeof Rule>;
 
 /** A rule of a thread. */
-export const HeldRule = z.object({
-  ...shape,
-  /** Of two rules that are equally specific, the newer one decides. */
-  seq: z.number(),
-  /** The rule is a grant that answered an `interruptOn`, and ranks with it. */
-  interrupt: z.optional(z.boolean()),
-});
+export const HeldRule = z.lazy(() =>
+  z.object({
+    ...shape,
+    /** Of two rules that are equally specific, the newer one decides. */
+    seq: z.number(),
+    /** The rule is a grant that answered an `interruptOn`, and ranks with it. */
+    interrupt: z.optional(z.boolean()),
+  }),
+);
 export type HeldRule = z.infer<typeof HeldRule>;
 
 /** The rule as a caller gave it. */

@@ -4,7 +4,7 @@ export type Ids = (kind: IdKind) => string;
 const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 const LENGTH = 16;
-const pool = new Uint8Array(64 * LENGTH);
+const pool = /* @__PURE__ */ new Uint8Array(64 * LENGTH);
 let remaining = 0;
 
 /** 80 random bits: short, because every event contains ids. A pool is used because `getRandomValues` is slow per call. */

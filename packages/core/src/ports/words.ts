@@ -1,6 +1,10 @@
-/** One character of a script without spaces, or as many others as possible: "React框架" has three words. */
-const WORD =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[[\p{L}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]]+/gv;
+const NO_SPACES = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
+let compiled: RegExp | undefined;
+/**
+ * One character of a script without spaces, or as many others as possible: "React框架" has three words. Compiled at the first use, because
+ * its sets of characters would make every import a millisecond slower.
+ */
+const word = (): RegExp => (compiled ??= new RegExp(String.raw`${NO_SPACES}|[[\p{L}\p{N}]--${NO_SPACES}]+`, "gv"));
 const MAX_TEXT_CHARS = 4_000_000;
 /** Longer words are data, such as hashes: their beginning is enough to find them. */
 const MAX_WORD_CHARS = 40;
@@ -12,8 +16,8 @@ const MAX_QUERY_WORDS = 32;
  * `@cinch/sqlite` has the same functions for its writer's thread, which does not load core. The conformance suite compares them.
  */
 export function wordsOf(text: string): string[] {
-  const words = normalize(ends(text)).match(WORD);
-  return words?.map((word) => (word.length > MAX_WORD_CHARS ? word.slice(0, MAX_WORD_CHARS) : word)) ?? [];
+  const words = normalize(ends(text)).match(word());
+  return words?.map((one) => (one.length > MAX_WORD_CHARS ? one.slice(0, MAX_WORD_CHARS) : one)) ?? [];
 }
 
 /** Upper case first, then lower case: some letters (ß, ς) have the same upper case as others, but not the same lower case. */

@@ -42,9 +42,9 @@ export class ReachableThreads {
     return record;
   }
 
-  async acquire(threadId: string, from?: Inherited): Promise<Thread> {
-    await this.record(threadId);
-    return this.#registry.acquire(threadId, from);
+  async acquire(threadId: string, from?: Inherited): Promise<{ thread: Thread; record: ThreadRecord }> {
+    const record = await this.record(threadId);
+    return { thread: await this.#registry.acquire(threadId, from), record };
   }
 
   async visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T> {

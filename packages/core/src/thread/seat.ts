@@ -6,6 +6,7 @@ import type { NewLive } from "../events/live-events.ts";
 import { newDisplayState } from "../folds/display.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import type { Folds } from "../folds/folds.ts";
+import type { ThreadRecord } from "../ports/store.ts";
 import { arriveAt } from "./arrive-at.ts";
 import { CommandQueue } from "./command-queue.ts";
 import type { ReachableThreads } from "./reachable-threads.ts";
@@ -34,7 +35,8 @@ export class Seat {
   readonly subscribers: Subscribers;
   readonly queue: CommandQueue;
   readonly answerTargets = new AnswerTargets();
-  readonly #noThread: HarnessDisplayState;
+  readonly #shape: StateShape;
+  #noThread: HarnessDisplayState | undefined;
   readonly #threads: ReachableThreads;
   readonly #now: () => number;
   #thread: Thread | null = null;
@@ -43,13 +45,13 @@ export class Seat {
   constructor({ threads, shape, now, ready }: SeatPorts) {
     this.#threads = threads;
     this.#now = now;
-    this.#noThread = { ...newDisplayState(null), yolo: shape.yolo };
+    this.#shape = shape;
     this.subscribers = new Subscribers(now);
     this.queue = new CommandQueue(ready, closedError);
   }
 
   get display(): HarnessDisplayState {
-    return this.#thread?.display ?? this.#noThread;
+    return this.#thread?.display ?? (this.#noThread ??= { ...newDisplayState(null), yolo: this.#shape.yolo });
   }
 
   get thread(): Thread | null {
@@ -57,9 +59,11 @@ export class Seat {
   }
 
   /** `from`: what a clone inherits, if its source is open here. */
-  async enter(threadId: string, from?: Folds): Promise<void> {
-    if (this.#thread?.id === threadId) return;
-    this.#move(await this.#threads.acquire(threadId, from));
+  async enter(threadId: string, from?: Folds): Promise<ThreadRecord> {
+    if (this.#thread?.id === threadId) return this.#threads.record(threadId);
+    const { thread, record } = await this.#threads.acquire(threadId, from);
+    this.#move(thread);
+    return record;
   }
 
   /** Runs `work` with the thread, which is opened for it if it is not the current one. */

@@ -8,12 +8,14 @@ import { hashOf } from "../ports/hash.ts";
 import type { Blob } from "../ports/store.ts";
 import type { SkillToLoad } from "../tools/tool.ts";
 
-const Skill = z.strictObject({
-  name: z.string().check(z.minLength(1), z.maxLength(200)),
-  path: z.string().check(z.maxLength(4_096)),
-  instructions: z.string(),
-  allowedTools: z.optional(z.array(AllowedTool)),
-});
+const Skill = z.lazy(() =>
+  z.strictObject({
+    name: z.string().check(z.minLength(1), z.maxLength(200)),
+    path: z.string().check(z.maxLength(4_096)),
+    instructions: z.string(),
+    allowedTools: z.optional(z.array(AllowedTool)),
+  }),
+);
 
 /** The skills that one call loads. They are recorded in the append that ends the call. */
 export class CallSkills {

@@ -125,14 +125,16 @@ export class Sources implements SourceTexts {
 }
 
 /** The code of a source is the user's: what it returns may be anything. */
-const Found = z.nullish(
-  z.object({
-    text: z.string(),
-    // "" stands for no text in the journal.
-    version: z.optional(z.string().check(z.minLength(1), z.maxLength(1_000))),
-    change: z.optional(z.string()),
-    problems: z.optional(z.array(z.string())),
-  }),
+const Found = z.lazy(() =>
+  z.nullish(
+    z.object({
+      text: z.string(),
+      // "" stands for no text in the journal.
+      version: z.optional(z.string().check(z.minLength(1), z.maxLength(1_000))),
+      change: z.optional(z.string()),
+      problems: z.optional(z.array(z.string())),
+    }),
+  ),
 );
 
 const readBy = async (source: ContextSource, reach: SourceReach) => ({

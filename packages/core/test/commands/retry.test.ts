@@ -99,10 +99,12 @@ test("a retry is shown as running from its acceptance on, and can be aborted", L
     const { status, lastError } = h.getDisplayState();
     if (type === "input_accepted") shown.push([status, lastError]);
   });
+  // Over a connection both may arrive at once.
+  const [accepted, updated] = [next(h, "input_accepted"), next(h, "message_update")];
   const turn = h.retry();
-  await next(h, "input_accepted");
+  await accepted;
   assert.deepEqual(shown, [["running", null]]);
-  await next(h, "message_update");
+  await updated;
   await h.abort();
   assert.equal((await turn).reason, "aborted");
   assert.equal(h.getDisplayState().status, "idle");

@@ -16,7 +16,7 @@ import { hostOf, suspendForChildren, type ControlHost } from "./host.ts";
 import { toolSchema } from "./schema.ts";
 import { ControlResult } from "./result.ts";
 
-const ids = z.array(z.string().check(z.minLength(1))).check(z.minLength(1));
+const ids = () => z.array(z.string().check(z.minLength(1))).check(z.minLength(1));
 
 /** The tools for subagents in the background. */
 export function agentTools({ tools }: BackgroundOptions): ToolSet {
@@ -32,7 +32,7 @@ const agentStatus = defineTool({
     "Show how far background subagents are, and the reports of those that have ended. Without ids: all of them.",
   category: "control",
   effect: "pure",
-  input: toolSchema(z.object({ ids: z.optional(ids) })),
+  input: toolSchema(() => z.object({ ids: z.optional(ids()) })),
   async execute({ ids: wanted }, context) {
     const host = hostOf(context);
     const agents = wanted ? agentsOf(host.state, wanted) : Array.from(trieEntries(host.state.runs.background));
@@ -55,9 +55,9 @@ const agentAwait = (modes: readonly AwaitMode[]) =>
 ${modes.map((mode) => `- ${mode}: ${MEANING[mode]}`).join("\n")}`,
     category: "control",
     effect: "pure",
-    input: toolSchema(
+    input: toolSchema(() =>
       z.object({
-        ids,
+        ids: ids(),
         mode: z.enum(modes as [AwaitMode, ...AwaitMode[]]),
         timeout_ms: z.optional(z.int().check(z.gte(1), z.lte(MAX_WAIT_MS))),
       }),
@@ -78,7 +78,7 @@ const agentCancel = defineTool({
   description: "Stop background subagents, with everything that they have started.",
   category: "control",
   effect: "idempotent",
-  input: toolSchema(z.object({ ids })),
+  input: toolSchema(() => z.object({ ids: ids() })),
   async execute({ ids: wanted }, context) {
     const host = hostOf(context);
     const before = agentsOf(host.state, wanted);

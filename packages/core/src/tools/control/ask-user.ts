@@ -6,12 +6,13 @@ import { toolSchema } from "./schema.ts";
 
 const MAX_OPTIONS = 20;
 
-const Option = z.object({ label: z.string(), description: z.optional(z.string()) });
-const Input = z.object({
-  question: z.string().check(z.minLength(1)),
-  options: z.optional(z.array(Option).check(z.maxLength(MAX_OPTIONS))),
-  multiple: z.optional(z.boolean()),
-});
+const Option = () => z.object({ label: z.string(), description: z.optional(z.string()) });
+const Input = () =>
+  z.object({
+    question: z.string().check(z.minLength(1)),
+    options: z.optional(z.array(Option()).check(z.maxLength(MAX_OPTIONS))),
+    multiple: z.optional(z.boolean()),
+  });
 
 /** Waits for a person's answer: free text, one of the options, or several. */
 export const askUser = ({ maySuspend }: { maySuspend: boolean }) =>

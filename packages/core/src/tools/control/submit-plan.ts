@@ -5,8 +5,8 @@ import { defineTool } from "../tool.ts";
 import { toolSchema } from "./schema.ts";
 import { ControlResult, type Settlement } from "./result.ts";
 
-const Input = z.object({ title: z.optional(z.string()), plan: z.string().check(z.minLength(1)) });
-const Answer = z.object({ action: z.enum(["approved", "rejected"]), feedback: z.optional(z.string()) });
+const Input = () => z.object({ title: z.optional(z.string()), plan: z.string().check(z.minLength(1)) });
+const Answer = () => z.object({ action: z.enum(["approved", "rejected"]), feedback: z.optional(z.string()) });
 
 /** The mode that an approved plan enters. `null`: it stays in the current mode. */
 export type Transition = (state: ThreadState) => { modeId: string; name: string; modelId: string } | null;

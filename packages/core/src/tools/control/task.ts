@@ -14,18 +14,20 @@ import { ControlResult, type Settlement } from "./result.ts";
 
 const MAX_PROMPT_CHARS = 100_000;
 
-const text = z.string().check(z.minLength(1));
-const base = { agent: text, prompt: text.check(z.maxLength(MAX_PROMPT_CHARS)) };
-const Session = z.object({ mode: z.enum(["stateless", "new", "resume", "fork"]), id: z.optional(text) });
-const withSessions = { session: z.optional(Session) };
-const withBackground = { background: z.optional(z.boolean()) };
-const Input = z.object({ ...base, ...withSessions, ...withBackground });
-type Input = z.infer<typeof Input>;
+const text = () => z.string().check(z.minLength(1));
+const Base = () => z.object({ agent: text(), prompt: text().check(z.maxLength(MAX_PROMPT_CHARS)) });
+const Session = () => z.object({ mode: z.enum(["stateless", "new", "resume", "fork"]), id: z.optional(text()) });
+type Session = z.infer<ReturnType<typeof Session>>;
+type Input = z.infer<ReturnType<typeof Base>> & { session?: Session | undefined; background?: boolean | undefined };
 
 /** Delegates work to a subagent, and waits for its report, or starts the subagent in the background. */
 export function task(delegation: Delegation, { hasGeneralPurpose }: { hasGeneralPurpose: boolean }) {
   const { subagentSessions: sessions, subagentBackground: background } = delegation.agent;
-  const input = z.object({ ...base, ...(sessions ? withSessions : {}), ...(background ? withBackground : {}) });
+  const input = () =>
+    z.extend(Base(), {
+      ...(sessions ? { session: z.optional(Session()) } : {}),
+      ...(background ? { background: z.optional(z.boolean()) } : {}),
+    });
   return defineTool<Input>({
     description: description(delegation),
     category: "control",
@@ -84,7 +86,7 @@ export const withAgents = (what: string, agents: readonly ListedAgent[]): string
 const unknownAgent = (name: string, listed: readonly ListedAgent[]): string =>
   `There is no subagent "${name}". The subagents are: ${listed.map((one) => one.name).join(", ") || "none"}.`;
 
-type SessionMode = z.infer<typeof Session>["mode"];
+type SessionMode = Session["mode"];
 
 const modeOf = ({ session }: Input, { agent }: Delegation): SessionMode =>
   session?.mode ?? agent.subagentSessions?.defaultMode ?? "stateless";

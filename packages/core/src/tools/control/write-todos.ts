@@ -8,15 +8,16 @@ import { ControlResult } from "./result.ts";
 const MAX_TASKS = 100;
 const MAX_CHARS = 1_000;
 
-const text = z.string().check(z.minLength(1), z.maxLength(MAX_CHARS));
-const Todo = z.object({
-  id: z.optional(z.string().check(z.maxLength(100))),
-  content: text,
-  status: z.enum(["pending", "in_progress", "completed"]),
-  activeForm: z.optional(text),
-});
-const Input = z.object({ todos: z.array(Todo).check(z.maxLength(MAX_TASKS)) });
-type Todo = z.infer<typeof Todo>;
+const text = () => z.string().check(z.minLength(1), z.maxLength(MAX_CHARS));
+const Todo = () =>
+  z.object({
+    id: z.optional(z.string().check(z.maxLength(100))),
+    content: text(),
+    status: z.enum(["pending", "in_progress", "completed"]),
+    activeForm: z.optional(text()),
+  });
+const Input = () => z.object({ todos: z.array(Todo()).check(z.maxLength(MAX_TASKS)) });
+type Todo = z.infer<ReturnType<typeof Todo>>;
 
 /** Each call replaces the whole task list. */
 export const writeTodos = defineTool({
