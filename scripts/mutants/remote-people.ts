@@ -19,8 +19,8 @@ export const remotePeople = inPackage("packages/core", [
   {
     attacks: "confinement: a session enters a thread of another resource",
     file: "thread/reachable-threads.ts",
-    find: "await this.record(threadId);\n    return this.#registry.acquire",
-    replace: "return this.#registry.acquire",
+    find: "await this.record(threadId);\n    return { thread:",
+    replace: "(await this.#store.thread(threadId))!;\n    return { thread:",
     tests: ["thread/confined"],
   },
   {

@@ -1,4 +1,5 @@
 import type { PendingApproval, PendingSuspension } from "@cinch/core";
+import type { RemoteSeat } from "./remote-seat.ts";
 import { objectOf } from "./wire-input.ts";
 
 type Question = PendingApproval | PendingSuspension;
@@ -11,36 +12,32 @@ export interface UnboundAnswer {
 
 /**
  * Binds each answer of a session to the oldest question that the session shows and has not answered, so that it holds for no other one,
- * whatever the server has meanwhile. Two answers to "the oldest question" go to two questions.
+ * whatever the server has meanwhile. Two answers to "the oldest question" go to two questions. `send` gets the answer with its question.
  */
-export class AnswerBinding {
-  /** What is answered stays here: the display may show a subagent's question for a moment longer. */
-  readonly #answered = new Set<string>();
-
-  /** `send` gets the answer with its question. Who answers is the caller, as the server knows it. */
-  async send(
-    given: UnboundAnswer,
-    questions: Readonly<Record<string, Question>>,
-    send: (bound: object) => Promise<void>,
-  ): Promise<void> {
+export const boundAnswer =
+  (
+    kind: "pendingApprovals" | "pendingSuspensions",
+    send: (seat: RemoteSeat, name: string, bound: object) => Promise<unknown>,
+  ) =>
+  async (seat: RemoteSeat, name: string, given: UnboundAnswer): Promise<unknown> => {
+    // Who answers is the caller, as the server knows it.
     const { by: _, ...answer } = objectOf(given);
     const { toolCallId, threadId } = answer;
-    const shown = Object.values(questions)
+    const shown = Object.values<Question>(seat.thread?.display[kind] ?? {})
       .filter((one) => (toolCallId ?? one.toolCallId) === one.toolCallId && (threadId ?? one.threadId) === one.threadId)
       .toSorted((a, b) => a.at - b.at || a.seq - b.seq);
-    const question = shown.find((one) => !this.#answered.has(keyOf(one)));
-    if (!question) return send(shown[0] ? { ...answer, ...nothing(shown[0]) } : answer);
+    const question = shown.find((one) => !seat.answered.has(keyOf(one)));
+    if (!question) return send(seat, name, { ...answer, ...(shown[0] && nothing(shown[0])) });
     const key = keyOf(question);
-    this.#answered.add(key);
     const { toolCallId: callId, threadId: at } = question;
+    seat.answered.add(key);
     try {
-      await send({ ...proofOf(question), ...answer, toolCallId: callId, threadId: at });
+      return await send(seat, name, { ...proofOf(question), ...answer, toolCallId: callId, threadId: at });
     } catch (error) {
-      this.#answered.delete(key);
+      seat.answered.delete(key);
       throw error;
     }
-  }
-}
+  };
 
 const keyOf = ({ threadId, seq }: Question): string => `${threadId} ${seq}`;
 const proofOf = (question: Question) => ("digest" in question ? { digest: question.digest } : { seq: question.seq });

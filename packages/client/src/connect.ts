@@ -1,39 +1,28 @@
 import type { Harness, StateValues, ThreadApproval, ThreadListChange, ThreadSuspension } from "@cinch/core";
 import { ListFeed } from "./list-feed.ts";
-import { RemoteSession, type RemotePorts, type ServerInfo } from "./remote-session.ts";
+import { RemoteSession, type ServerInfo } from "./remote-session.ts";
 import { Wire, type ConnectionState, type ConnectOptions } from "./wire.ts";
 
 /** A server, with the methods of a harness. Those for a thread are those of a default session. */
 export class Client<Values = StateValues> extends RemoteSession<Values> {
   readonly #wire: Wire;
-  readonly #ports: RemotePorts;
-  #info: ServerInfo | undefined;
-  #ready: Promise<ServerInfo> | undefined;
 
   constructor(options: ConnectOptions) {
     const wire = new Wire(options);
     wire.lists = new ListFeed(wire);
-    const ports = { wire, info: () => this.#info, ready: () => this.init() };
-    super(ports);
-    this.#ports = ports;
+    super(wire);
     this.#wire = wire;
   }
 
   /** What the server says of itself and of this caller. Rejects if it can't be reached, or has another protocol. */
   init(): Promise<ServerInfo> {
-    return (this.#ready ??= this.#wire.get<ServerInfo>("").then(
-      (info) => (this.#info = info),
-      (error: unknown) => {
-        this.#ready = undefined;
-        throw error;
-      },
-    ));
+    return this.#wire.init();
   }
 
   /** Opens another session. Whose threads it reaches, and under which name, the token says. */
   async createSession({ threadId }: { threadId?: string } = {}): Promise<RemoteSession<Values>> {
     await this.init();
-    const session = new RemoteSession<Values>(this.#ports);
+    const session = new RemoteSession<Values>(this.#wire);
     try {
       if (threadId !== undefined) await session.switchThread({ threadId });
     } catch (error) {

@@ -1,52 +1,36 @@
 import type { HarnessEvent } from "@cinch/core";
 
-/** One subscriber of a session. Events that arrive while past events are replayed to it are delivered after them. */
-export class EventListener {
-  readonly #listener: (event: HarnessEvent) => unknown;
-  #waiting: HarnessEvent[] | null = null;
-  readonly #report: (error: unknown) => void;
-  #wasReported = false;
-  #isOver = false;
+/** Takes the events of one subscriber of a session. */
+export type EventListener = (event: HarnessEvent) => void;
 
-  constructor(listener: (event: HarnessEvent) => unknown, report: (error: unknown) => void) {
-    this.#listener = listener;
-    this.#report = report;
-  }
+interface ListenerPorts {
+  /** Delivered before the events that happen meanwhile. Must not reject. */
+  past: Promise<readonly HarnessEvent[]> | undefined;
+  /** Whether it has unsubscribed. */
+  isOver(): boolean;
+  /** Called once: the report is an event, too. */
+  report(error: unknown): void;
+}
 
-  push(event: HarnessEvent): void {
-    if (this.#waiting) this.#waiting.push(event);
-    else this.#call(event);
-  }
-
-  end(): void {
-    this.#isOver = true;
-  }
-
-  /** Delivers these events before those that happen meanwhile. */
-  replay(past: Promise<readonly HarnessEvent[]>): void {
-    const waiting: HarnessEvent[] = (this.#waiting = []);
-    const deliver = (events: readonly HarnessEvent[]) => {
-      for (const event of events) this.#call(event);
-      for (let next = waiting.shift(); next; next = waiting.shift()) this.#call(next);
-      this.#waiting = null;
-    };
-    past.then(deliver).catch((error: unknown) => this.#failed(error));
-  }
-
-  /** What a listener throws must reach neither the session nor other listeners. It is reported once: the report is an event, too. */
-  #call(event: HarnessEvent): void {
-    if (this.#isOver) return;
-    try {
-      const result = this.#listener(event);
-      if (result instanceof Promise) result.catch((error: unknown) => this.#failed(error));
-    } catch (error) {
-      this.#failed(error);
-    }
-  }
-
-  #failed(error: unknown): void {
-    if (this.#wasReported) return;
-    this.#wasReported = true;
-    queueMicrotask(() => this.#report(error));
-  }
+export function eventListener(
+  listener: (event: HarnessEvent) => unknown,
+  { past, isOver, report }: ListenerPorts,
+): EventListener {
+  let waiting: HarnessEvent[] | undefined = past && [];
+  let wasReported = false;
+  const failed = (error: unknown) => {
+    if (!wasReported) report(error);
+    wasReported = true;
+  };
+  const delivered = async (event: HarnessEvent) => !isOver() && listener(event);
+  /** What a listener throws must reach neither the session nor other listeners. */
+  const call = (event: HarnessEvent) => void delivered(event).catch(failed);
+  const replay = (events: readonly HarnessEvent[]) => {
+    waiting = [...events, ...waiting!];
+    // This grows while it is delivered.
+    for (const event of waiting) call(event);
+    waiting = undefined;
+  };
+  past?.then(replay).catch(failed);
+  return (event) => (waiting ? void waiting.push(event) : call(event));
 }

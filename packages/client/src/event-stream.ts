@@ -1,4 +1,5 @@
 import type { CinchError } from "@cinch/core/remote";
+import { pause } from "./pause.ts";
 import { isOf, mayRetry, type Wire } from "./wire.ts";
 
 /** A stream says something at once. If it does not, something in between collects it. */
@@ -9,8 +10,9 @@ const STREAM_AGAIN_MS = 300_000;
 const CAN_NOT_STREAM = typeof ReadableStream === "undefined";
 const TOO_MANY_STREAMS = "TOO_MANY";
 
-interface StreamPorts {
-  path: string;
+export interface StreamPorts {
+  /** The stream is at `/events` below it. */
+  readonly path: string;
   /** Whether the stream has to bring the changes of the list of threads, too. */
   list?(): true | undefined;
   /** The last event that was taken. */
@@ -19,10 +21,10 @@ interface StreamPorts {
   isBusy(): boolean;
   /** A new connection begins: what it sends follows on `since`. */
   connected(): unknown;
-  /** Asks for what is new where streams do not arrive; default: for events, with the path of the stream. */
+  /** Asks for what is new where streams do not arrive; default: for events, at the path of the stream. */
   poll?(): Promise<void>;
   /** Throws for an event that does not follow on the last one. */
-  take(event: unknown): void;
+  take(event: object): void;
   /** The server refuses the stream for good. */
   refused(error: CinchError): void;
 }
@@ -67,26 +69,27 @@ export class EventStream {
         this.#isCrowded = isOf(error, TOO_MANY_STREAMS);
         this.#isPolling = this.#isCrowded || (!this.#isPolling && this.#isSilent);
       }
-      await this.#wire.pauses.before(this.#failures++, signal);
+      await pause(this.#failures++, [this.#wire.closed, signal]);
     }
   }
 
   /** Settles when the connection ends. */
   #connect(): Promise<void> {
-    const { path, since, list, isBusy, poll: ask } = this.#ports;
-    const query = { since: since(), list: list?.() };
+    const ports = this.#ports;
+    const path = `${ports.path}/events`;
+    const query = { since: ports.since(), list: ports.list?.() };
     const { signal } = this.#closing;
     this.#isSilent = false;
-    if (Date.now() - this.#streamedAt > STREAM_AGAIN_MS && !isBusy()) this.#isPolling = CAN_NOT_STREAM;
-    if (this.#isPolling && ask) return ask();
+    if (Date.now() - this.#streamedAt > STREAM_AGAIN_MS && !ports.isBusy()) this.#isPolling = CAN_NOT_STREAM;
+    if (this.#isPolling && ports.poll) return ports.poll();
     if (this.#isPolling) {
-      const seconds = isBusy() ? 1 : POLL_SECONDS;
+      const seconds = ports.isBusy() ? 1 : POLL_SECONDS;
       const wait = this.#isCrowded ? 0 : seconds;
       const poll = { path, query: { ...query, wait }, signal, accept: "application/json" };
       return this.#wire.attempt(poll, async (response) => {
-        const events = (await response.json()) as unknown[];
+        const events = (await response.json()) as object[];
         this.#begun();
-        for (const event of events) this.#ports.take(event);
+        for (const event of events) ports.take(event);
       });
     }
     this.#streamedAt = Date.now();
@@ -117,7 +120,7 @@ export class EventStream {
   async #streamed(body: Response["body"], alive: () => void): Promise<void> {
     if (!body) {
       this.#isSilent = true;
-      throw new TypeError("This fetch does not stream.");
+      throw new TypeError("No body.");
     }
     const reader = body.getReader();
     const decoder = new TextDecoder();
@@ -130,7 +133,7 @@ export class EventStream {
       rest = blocks.pop()!;
       for (const block of blocks) {
         const data = /^data: (.*)$/m.exec(block)?.[1];
-        if (data !== undefined) this.#ports.take(JSON.parse(data));
+        if (data !== undefined) this.#ports.take(JSON.parse(data) as object);
       }
     }
   }

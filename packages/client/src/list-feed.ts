@@ -1,13 +1,14 @@
 import type { ThreadListChange, ThreadRecord } from "@cinch/core";
 import { ThreadChanges } from "@cinch/core/remote";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, type StreamPorts } from "./event-stream.ts";
 import type { Wire } from "./wire.ts";
 
 /**
  * The changes of the list of threads, for all that follow them, over the stream of a thread, if one is open, or else one of its own: a
  * browser has six connections to a server.
  */
-export class ListFeed {
+export class ListFeed implements StreamPorts {
+  readonly path = "";
   readonly #wire: Wire;
   readonly #followers = new Map<ThreadChanges, { resolve(): void; reject(error: unknown): void }>();
   /** A session that changes threads has two for a moment. A change that both bring is the same twice. */
@@ -48,15 +49,23 @@ export class ListFeed {
   }
 
   /** Something may have changed before the stream began. */
-  readonly connected = (): void => {
-    if (this.#followers.size > 0) this.#load().catch(this.#end);
-  };
+  connected(): void {
+    if (this.#followers.size > 0) this.poll().catch((error: unknown) => this.refused(error));
+  }
+
+  since(): undefined {
+    return undefined;
+  }
+
+  isBusy(): boolean {
+    return false;
+  }
 
   take(change: ThreadListChange): void {
     for (const changes of this.#followers.keys()) changes.push(change);
   }
 
-  async #load(): Promise<void> {
+  async poll(): Promise<void> {
     const threads = await this.#wire.get<ThreadRecord[]>("/threads", { limit: 500 });
     const now = new Set(threads.map(({ id }) => id));
     const before = this.#known;
@@ -68,14 +77,14 @@ export class ListFeed {
   }
 
   /** What follows the list from now on begins anew: the caller may have another token then. */
-  readonly #end = (error: unknown): void => {
+  refused(error: unknown): void {
     this.#closeOwn();
     this.#known = undefined;
     for (const [changes, { reject }] of this.#followers) {
       reject(error);
       changes.end();
     }
-  };
+  }
 
   #closeOwn(): void {
     this.#own?.close();
@@ -89,16 +98,7 @@ export class ListFeed {
         this.#closeOwn();
         // Without a stream, what is known gets old.
         if (this.#carriers.size === 0) this.#known = undefined;
-      } else if (this.#carriers.size === 0)
-        this.#own ??= new EventStream(this.#wire, {
-          path: "/events",
-          since: () => undefined,
-          isBusy: () => false,
-          connected: this.connected,
-          poll: () => this.#load(),
-          take: (change) => this.take(change as ThreadListChange),
-          refused: this.#end,
-        });
+      } else if (this.#carriers.size === 0) this.#own ??= new EventStream(this.#wire, this);
     });
   }
 }

@@ -1,7 +1,8 @@
 import type { HarnessEvent, Session, ThreadRecord } from "@cinch/core";
-import { CinchError, CommandQueue, randomIds } from "@cinch/core/remote";
+import { CinchError, CommandQueue } from "@cinch/core/remote";
+import { randomId } from "./random-id.ts";
 import type { EventListener } from "./event-listener.ts";
-import { RemoteThread } from "./remote-thread.ts";
+import { deletionOf, RemoteThread } from "./remote-thread.ts";
 import { closedClient, isOf, type Wire, type WireAnswer, type WireRequest } from "./wire.ts";
 import { objectOf } from "./wire-input.ts";
 
@@ -9,62 +10,49 @@ const WAIT_SECONDS = 25;
 
 /** A request about a thread, without the path of the thread. */
 export type ThreadRequest = Omit<WireRequest, "path">;
-type ThreadAnswer<T> = WireAnswer<T> & { threadId: string };
 
 /** Where a session is: its current thread, its subscribers, which move with it, and its requests, which are sent in order. */
 export class RemoteSeat {
   readonly wire: Wire;
   readonly queue: CommandQueue;
   readonly listeners = new Set<EventListener>();
-  #thread: RemoteThread | null = null;
+  /** The questions that the session has answered. The display may show one of a subagent for a moment longer. */
+  readonly answered = new Set<string>();
+  thread: RemoteThread | null = null;
 
-  constructor(wire: Wire, ready: () => Promise<unknown>) {
+  constructor(wire: Wire) {
     this.wire = wire;
-    this.queue = new CommandQueue(ready, closedClient);
-  }
-
-  get thread(): RemoteThread | null {
-    return this.#thread;
+    this.queue = new CommandQueue(() => wire.init(), closedClient);
   }
 
   leave(): void {
     this.#move(null);
-    for (const listener of this.listeners) listener.end();
     this.listeners.clear();
   }
 
   inform(message: string): void {
-    this.#deliver({ type: "info", threadId: this.#thread?.id ?? "", at: Date.now(), message });
+    this.#deliver({ type: "info", threadId: this.thread?.id ?? "", at: Date.now(), message });
   }
 
   async enter(threadId: string): Promise<void> {
-    if (this.#thread?.id === threadId && !this.#thread.isRefused) return;
-    const ifHere = (then: () => void) => this.#thread === next && then();
-    const next: RemoteThread = new RemoteThread(this.wire, threadId, {
-      deliver: (event) => ifHere(() => this.#deliver(event)),
-      deleted: (isKnown) => ifHere(() => this.#leaveDeleted(isKnown)),
-      refused: ({ message }) => ifHere(() => this.inform(message)),
+    if (this.thread?.id === threadId && !this.thread.refusal) return;
+    const next: RemoteThread = new RemoteThread(this.wire, threadId, (event) => {
+      if (this.thread === next) this.#deliver(event);
     });
     try {
-      await next.opened;
+      await next.opened();
     } catch (error) {
       next.close();
-      if (this.#thread?.id === threadId && isOf(error, "THREAD_NOT_FOUND")) this.#leaveDeleted(false);
+      if (this.thread?.id === threadId && isOf(error, "THREAD_NOT_FOUND")) this.#deliver(deletionOf(threadId));
       throw error;
     }
     this.#move(next);
   }
 
-  #leaveDeleted(isKnown: boolean): void {
-    const threadId = this.#thread!.id;
-    if (!isKnown) this.#deliver({ type: "thread_deleted", threadId, at: Date.now(), previousThreadId: threadId });
-    this.#move(null);
-  }
-
   #move(next: RemoteThread | null): void {
-    const previousThreadId = this.#thread?.id ?? null;
-    this.#thread?.close();
-    this.#thread = next;
+    const previousThreadId = this.thread?.id ?? null;
+    this.thread?.close();
+    this.thread = next;
     if (!next) return;
     if (next.id !== previousThreadId)
       this.#deliver({ type: "thread_changed", threadId: next.id, previousThreadId, at: Date.now() });
@@ -73,7 +61,8 @@ export class RemoteSeat {
 
   #deliver(event: HarnessEvent): void {
     // A copy: a subscriber that a listener adds during this event does not get the event.
-    for (const listener of Array.from(this.listeners)) listener.push(event);
+    for (const listener of Array.from(this.listeners)) listener(event);
+    if (event.type === "thread_deleted") this.#move(null);
   }
 
   async select(): Promise<ThreadRecord> {
@@ -84,11 +73,12 @@ export class RemoteSeat {
   }
 
   async create(options: Parameters<Session["createThread"]>[0] = {}): Promise<ThreadRecord> {
-    const body = { id: randomIds("thread"), ...objectOf(options) };
-    return this.made({ method: "POST", path: "/threads", query: { like: this.#thread?.id }, body });
+    const body = { id: randomId("thread"), ...objectOf(options) };
+    return this.entered({ method: "POST", path: "/threads", query: { like: this.thread?.id }, body });
   }
 
-  async made(request: WireRequest): Promise<ThreadRecord> {
+  /** Enters the thread that the server answers with. */
+  async entered(request: WireRequest): Promise<ThreadRecord> {
     const { value } = await this.wire.call<ThreadRecord>(request);
     await this.enter(value.id);
     return value;
@@ -98,49 +88,33 @@ export class RemoteSeat {
    * Runs `work` after the commands before it, for the thread that is current at the call. A current thread whose events the server has
    * refused is opened again first: the caller may have another token now.
    */
-  at<T>(work: (threadId: string) => Promise<T>, given = this.#thread?.id): Promise<T> {
+  at<T>(work: (threadId: string) => Promise<T>, given = this.thread?.id): Promise<T> {
     return this.queue.run(async () => {
-      const threadId = given ?? this.#thread?.id ?? (await this.select()).id;
-      if (this.#thread?.id === threadId) await this.enter(threadId);
+      const threadId = given ?? this.thread?.id ?? (await this.select()).id;
+      if (this.thread?.id === threadId) await this.enter(threadId);
       return work(threadId);
     });
   }
 
-  /** Settles when the server has accepted it, and the display shows that. */
-  async command<T>(name: string, body: unknown = {}): Promise<T> {
-    return this.shown(await this.sent<T>(name, { method: "POST", body, key: randomIds("call") }));
-  }
-
-  async query<T>(name: string, query: object = {}): Promise<T> {
-    return this.shown(await this.sent<T>(name, { query: { ...objectOf(query) } }));
-  }
-
-  /** The server begins it in the order of commands, and the answer comes when it is done. */
-  async long<T>(name: string, request: ThreadRequest): Promise<T> {
-    const first = await this.sent<T>(name, { ...request, query: { ...request.query, wait: 0 } });
-    return first.status === 202 ? this.waited(first.threadId, name, request) : this.shown(first);
+  /** Settles when the server has done it, and the display shows that. */
+  async ask<T>(name: string, request: ThreadRequest): Promise<T> {
+    const { threadId, answer } = await this.sent<T>(name, request);
+    return this.done({ ...request, path: `${pathOf(threadId)}/${name}` }, threadId, answer);
   }
 
   /** Asks again until it is done. */
-  async waited<T>(threadId: string, name: string, request: ThreadRequest): Promise<T> {
+  async done<T>(request: WireRequest, threadId: string, answer?: WireAnswer<T>): Promise<T> {
     const query = { ...request.query, wait: WAIT_SECONDS };
-    for (;;) {
-      const answer = await this.wire.call<T>({ ...request, query, path: `${pathOf(threadId)}/${name}` });
-      if (answer.status !== 202) return this.shown({ ...answer, threadId });
-    }
+    while (!answer || answer.status === 202) answer = await this.wire.call<T>({ ...request, query });
+    if (this.thread?.id === threadId) await this.thread.reached(answer.seq);
+    return answer.value;
   }
 
-  sent<T>(name: string, request: ThreadRequest): Promise<ThreadAnswer<T>> {
-    return this.at(async (threadId) => {
-      const answer = await this.wire.call<T>({ ...request, path: `${pathOf(threadId)}/${name}` });
-      return { ...answer, threadId };
-    });
-  }
-
-  /** The answer, when the display is as new. */
-  async shown<T>({ value, seq, threadId }: ThreadAnswer<T>): Promise<T> {
-    if (this.#thread?.id === threadId) await this.#thread.reached(seq);
-    return value;
+  sent<T>(name: string, request: ThreadRequest): Promise<{ threadId: string; answer: WireAnswer<T> }> {
+    return this.at(async (threadId) => ({
+      threadId,
+      answer: await this.wire.call<T>({ ...request, path: `${pathOf(threadId)}/${name}` }),
+    }));
   }
 }
 

@@ -9,11 +9,12 @@ import type {
   TurnResult,
   WholeState,
 } from "@cinch/core";
-import { CinchError, EventQueue, newDisplayState, randomIds, readerOf } from "@cinch/core/remote";
-import { AnswerBinding, type UnboundAnswer } from "./answer-binding.ts";
-import { EventListener } from "./event-listener.ts";
+import { CinchError, EventQueue, newDisplayState, readerOf } from "@cinch/core/remote";
+import { randomId } from "./random-id.ts";
+import { eventListener, type EventListener } from "./event-listener.ts";
 import { pathId, pathOf, RemoteSeat } from "./remote-seat.ts";
 import type { ThreadSettings } from "./remote-thread.ts";
+import { THREAD_REQUESTS } from "./thread-requests.ts";
 import { readThreadFile, type Wire } from "./wire.ts";
 import { objectOf, wireInput } from "./wire-input.ts";
 
@@ -50,32 +51,32 @@ export type SessionFace<Values = StateValues> = Omit<
   "push" | "abandon" | "once" | "listModes"
 > & { listModes(): Promise<readonly Pick<RemoteMode, "id" | "name">[]> };
 
-export interface RemotePorts {
-  wire: Wire;
-  info(): ServerInfo | undefined;
-  ready(): Promise<unknown>;
-}
+/** The constructor makes these methods of the table that names them here. */
+// oxlint-disable-next-line no-unsafe-declaration-merging
+export interface RemoteSession<Values> extends Pick<Session<Values>, keyof typeof THREAD_REQUESTS> {}
 
 /** One seat at a thread of a server, with the methods and the promises of a `Session`. */
 export class RemoteSession<Values = StateValues> implements SessionFace<Values> {
-  readonly #ports: RemotePorts;
+  readonly #wire: Wire;
   readonly #seat: RemoteSeat;
-  readonly #binding = new AnswerBinding();
   readonly #readers = new Set<EventQueue>();
   #noThread: HarnessDisplayState | undefined;
 
-  constructor(ports: RemotePorts) {
-    this.#ports = ports;
-    this.#seat = new RemoteSeat(ports.wire, ports.ready);
-    ports.wire.closed.addEventListener("abort", this.#dropped);
+  constructor(wire: Wire) {
+    const seat = new RemoteSeat(wire);
+    this.#wire = wire;
+    this.#seat = seat;
+    for (const [name, send] of Object.entries(THREAD_REQUESTS))
+      Object.assign(this, { [name]: (options: never) => send(seat, name, options) });
+    wire.closed.addEventListener("abort", this.#dropped);
   }
 
   get resourceId(): string {
-    return this.#ports.info()?.resourceId ?? "";
+    return this.#wire.info?.resourceId ?? "";
   }
 
   get by(): string | undefined {
-    return this.#ports.info()?.by ?? undefined;
+    return this.#wire.info?.by ?? undefined;
   }
 
   /** The names of the people at the current thread. */
@@ -89,18 +90,18 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     if (typeof listener !== "function")
       throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
     const { thread, listeners } = this.#seat;
-    const one = new EventListener(listener, (error) => {
-      const said = `A subscriber threw: ${error instanceof Error ? error.message : String(error)}`;
-      this.#seat.inform(said);
-      console.warn(said, error);
+    const one: EventListener = eventListener(listener, {
+      isOver: () => !listeners.has(one),
+      // A server that refuses the past refuses the stream, too, and the session says why.
+      past: thread && since !== undefined ? thread.past(since).catch(() => [thread.resync()]) : undefined,
+      report: (error) => {
+        const said = `A subscriber threw: ${error instanceof Error ? error.message : String(error)}`;
+        this.#seat.inform(said);
+        console.warn(said, error);
+      },
     });
     listeners.add(one);
-    // A server that refuses the past refuses the stream, too, and the session says why.
-    if (thread && since !== undefined) one.replay(thread.past(since).catch(() => [thread.resync()]));
-    return () => {
-      listeners.delete(one);
-      one.end();
-    };
+    return () => void listeners.delete(one);
   }
 
   events({ since, signal }: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<
@@ -134,52 +135,28 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   // Input
 
   async sendMessage(input: Input): Promise<TurnResult> {
-    const { threadId, inputId } = await this.#post("post", { ...input, delivery: "send" });
-    return this.#seat.waited(threadId, "resultOf", { query: { inputId } });
+    const { inputId, body } = wireInput({ ...input, delivery: "send" });
+    const { threadId } = await this.#seat.sent("post", { method: "POST", body });
+    return this.#seat.done({ path: `${pathOf(threadId)}/resultOf`, query: { inputId } }, threadId);
   }
-
-  readonly post: Session["post"] = (input) => this.#posted("post", input);
-  readonly steer: Session["steer"] = (input) => this.#posted("steer", input);
-  readonly followUp: Session["followUp"] = (input) => this.#posted("followUp", input);
-  readonly listInbox: Session["listInbox"] = () => this.#seat.query("listInbox");
-  readonly editInput = this.#command("editInput");
-  readonly removeInput = this.#command("removeInput");
-  readonly abort: Session["abort"] = (options) => this.#long("abort", options);
-  readonly resume: Session["resume"] = () => this.#seat.command("resume");
-  readonly retry: Session["retry"] = () => this.#long("retry");
-  readonly compact: Session["compact"] = (options) => this.#long("compact", options);
-  readonly settled: Session["settled"] = (options) => this.#waited("settled", options);
-  readonly resultOf: Session["resultOf"] = (options) => this.#waited("resultOf", options);
-  readonly explainContext: Session["explainContext"] = () => this.#seat.query("explainContext");
-
-  readonly respondToToolSuspension = this.#answer("respondToToolSuspension", "pendingSuspensions");
-  readonly respondToToolApproval = this.#answer("respondToToolApproval", "pendingApprovals");
 
   // Modes, permissions, state
 
   async listModes(): Promise<readonly RemoteMode[]> {
-    await this.#ports.ready();
-    return this.#ports.info()!.modes;
+    return (await this.#wire.init()).modes;
   }
 
-  readonly switchMode = this.#command("switchMode");
   readonly getCurrentModeId: Session["getCurrentModeId"] = () => this.#settings?.modeId ?? "";
-  readonly switchModel: Session["switchModel"] = this.#command("switchModel");
   readonly getCurrentModelId: Session["getCurrentModelId"] = () => this.#settings?.modelId ?? "";
-  readonly setPermissionForTool = this.#command("setPermissionForTool");
-  readonly setPermissionForCategory = this.#command("setPermissionForCategory");
-  readonly grantSessionTool = this.#command("grantSessionTool");
-  readonly grantSessionCategory = this.#command("grantSessionCategory");
   readonly getSessionGrants: Session["getSessionGrants"] = () => this.#settings?.grants ?? [];
   readonly getPermissionRules: Session["getPermissionRules"] = () => this.#settings?.rules ?? [];
-  readonly setState = this.#command("setState");
 
   getState(): WholeState<Values> {
     return structuredClone(this.#settings?.state ?? {}) as WholeState<Values>;
   }
 
   get #settings(): ThreadSettings | undefined {
-    return this.#seat.thread?.settings ?? this.#ports.info()?.control;
+    return this.#seat.thread?.settings ?? this.#wire.info?.control;
   }
 
   // Threads
@@ -191,28 +168,23 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   async switchThread(options: { threadId: string }): Promise<ThreadRecord> {
     const { threadId, ...query } = objectOf(options);
     const path = `${pathOf(threadId)}/record`;
-    return this.#seat.at(async () => {
-      const record = await this.#ports.wire.get<ThreadRecord>(path, query);
-      await this.#seat.enter(threadId);
-      return record;
-    }, threadId);
+    return this.#seat.at(() => this.#seat.entered({ path, query }), threadId);
   }
-
-  readonly renameThread = this.#command("renameThread");
 
   async deleteThread(options: { threadId: string }): Promise<void> {
     const { threadId, ...query } = objectOf(options);
     const path = pathOf(threadId);
     return this.#seat.at(async () => {
-      await this.#ports.wire.call({ method: "DELETE", path, query, key: randomIds("call") });
+      await this.#wire.call({ method: "DELETE", path, query, key: randomId("call") });
       await this.#seat.thread?.deleted(threadId);
     }, threadId);
   }
 
   async cloneThread(options: Parameters<Session["cloneThread"]>[0] = {}): Promise<ThreadRecord> {
     const { sourceThreadId, ...cut } = objectOf(options);
-    const body = { id: randomIds("thread"), ...cut };
-    const clone = (source: string) => this.#seat.made({ method: "POST", path: `${pathOf(source)}/cloneThread`, body });
+    const body = { id: randomId("thread"), ...cut };
+    const clone = (source: string) =>
+      this.#seat.entered({ method: "POST", path: `${pathOf(source)}/cloneThread`, body });
     return this.#seat.at(clone, sourceThreadId);
   }
 
@@ -226,15 +198,10 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     });
   }
 
-  readonly rewind = this.#command("rewind");
-  readonly diff = this.#query("diff");
-  readonly listMessages = this.#query("listMessages");
-  readonly listEvents = this.#query("listEvents");
-
   async readBlob(options: { hash: string }): Promise<ThreadFile | null> {
     const { hash, ...query } = objectOf(options);
     const path = `/blobs/${pathId(hash)}`;
-    return this.#seat.at((threadId) => readThreadFile(this.#ports.wire, { path: pathOf(threadId) + path, query }));
+    return this.#seat.at((threadId) => readThreadFile(this.#wire, { path: pathOf(threadId) + path, query }));
   }
 
   // Seat
@@ -250,41 +217,6 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     this.#seat.queue.abandon();
     this.#seat.leave();
     for (const reader of this.#readers) reader.end();
-    this.#ports.wire.closed.removeEventListener("abort", this.#dropped);
+    this.#wire.closed.removeEventListener("abort", this.#dropped);
   };
-
-  #command<M extends keyof Session<Values>>(name: M): Session<Values>[M] {
-    return ((options?: unknown) => this.#seat.command(name, options)) as Session<Values>[M];
-  }
-
-  #answer<M extends keyof Session>(name: M, questions: "pendingApprovals" | "pendingSuspensions"): Session[M] {
-    return ((answer: UnboundAnswer) =>
-      this.#binding.send(answer, this.getDisplayState()[questions], (bound) =>
-        this.#seat.command(name, bound),
-      )) as Session[M];
-  }
-
-  #query<M extends keyof Session<Values>>(name: M): Session<Values>[M] {
-    return ((options?: object) => this.#seat.query(name, options)) as Session<Values>[M];
-  }
-
-  #long<T>(name: string, body: unknown = {}): Promise<T> {
-    return this.#seat.long(name, { method: "POST", body, key: randomIds("call") });
-  }
-
-  async #waited<T>(name: string, options: { signal?: AbortSignal } = {}): Promise<T> {
-    const { signal, ...query } = objectOf(options);
-    return this.#seat.long(name, { query, signal });
-  }
-
-  async #post(name: string, input: Input & { delivery?: string }) {
-    const { inputId, body } = wireInput(input);
-    return { ...(await this.#seat.sent(name, { method: "POST", body })), inputId };
-  }
-
-  async #posted(name: string, input: Input): Promise<{ inputId: string }> {
-    const { inputId, ...answer } = await this.#post(name, input);
-    await this.#seat.shown(answer);
-    return { inputId };
-  }
 }

@@ -1,6 +1,6 @@
 import type { HarnessDisplayState, HarnessEvent, Rule, ThreadListChange } from "@cinch/core";
 import { durableDisplay, newDisplayState, reduceDisplay, type CinchError } from "@cinch/core/remote";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, type StreamPorts } from "./event-stream.ts";
 import type { Wire } from "./wire.ts";
 
 /** A subscriber that is further behind gets the display instead. */
@@ -18,66 +18,50 @@ export interface ThreadSettings {
 /** An event as it is sent. Deltas don't name their thread. */
 type WireEvent = HarnessEvent & { control?: ThreadSettings; people?: readonly string[] };
 
-interface ThreadPorts {
-  deliver(event: HarnessEvent): void;
-  /** The thread was deleted. `false`: the subscribers don't know it yet. */
-  deleted(isKnown: boolean): void;
-  /** The server sends no more events: the display stays as it is. */
-  refused(error: CinchError): void;
-}
+type Deliver = (event: HarnessEvent) => void;
 
 /** A thread that a session is at: its display, folded here, and its settings. */
-export class RemoteThread {
+export class RemoteThread implements StreamPorts {
   readonly id: string;
+  readonly path: string;
   display: HarnessDisplayState;
   settings: ThreadSettings | undefined;
-  /** Settles when the display is there. */
-  readonly opened: Promise<void>;
+  /** The names of the people at the thread. */
+  people: readonly string[] | undefined;
+  /** Why the server sends no more events, such as to a caller whose access has ended. The display stays as it is. */
+  refusal: CinchError | undefined;
   readonly #wire: Wire;
-  readonly #path: string;
-  readonly #ports: ThreadPorts;
+  readonly #deliver: Deliver;
   readonly #stream: EventStream;
-  #opening!: { resolve(): void; reject(error: unknown): void };
   readonly #waiting = new Set<() => void>();
   #tick: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
-  /** The server sends no more events, such as to a caller whose access has ended. */
-  isRefused = false;
   /** From a rewind on, until its `resync`. */
   #held: WireEvent[] = [];
-  #people: readonly string[] | undefined;
 
-  constructor(wire: Wire, id: string, ports: ThreadPorts) {
+  constructor(wire: Wire, id: string, deliver: Deliver) {
     this.id = id;
     this.display = newDisplayState(id);
-    this.#ports = ports;
+    this.#deliver = deliver;
     this.#wire = wire;
-    this.#path = `/threads/${encodeURIComponent(id)}`;
-    this.opened = new Promise((resolve, reject) => (this.#opening = { resolve, reject }));
-    this.#stream = new EventStream(wire, {
-      path: `${this.#path}/events`,
-      list: () => wire.lists.carriedBy(this),
-      since: () => (this.settings ? this.display.seq : undefined),
-      isBusy: () => this.display.isRunning,
-      connected: () => this.#connected(),
-      take: (event) =>
-        "type" in (event as object) ? this.#take(event as WireEvent) : wire.lists.take(event as ThreadListChange),
-      refused: (error) => this.#refused(error),
-    });
+    this.path = `/threads/${encodeURIComponent(id)}`;
+    this.#stream = new EventStream(wire, this);
   }
 
-  get #isOver(): boolean {
-    return this.#isClosed || this.isRefused;
+  /** Settles when the display is there. */
+  async opened(): Promise<void> {
+    await this.#until(() => this.settings !== undefined);
+    if (!this.settings) throw this.refusal;
   }
 
-  /** The names of the people at the thread. */
-  get people(): readonly string[] {
-    return this.#people ?? [];
+  /** Settles when the display has the event `seq`, or the session is no longer here. */
+  reached(seq: number): Promise<void> {
+    return this.#until(() => this.display.seq >= seq);
   }
 
   /** Settles when the subscribers know that the thread `threadId`, if it is this one, was deleted. */
-  async deleted(threadId: string): Promise<void> {
-    while (this.id === threadId && !this.#isOver) await this.#change();
+  deleted(threadId: string): Promise<void> {
+    return this.#until(() => this.id !== threadId);
   }
 
   /**
@@ -90,17 +74,12 @@ export class RemoteThread {
     if (since > upTo || upTo - since > REPLAY_LIMIT) return [resync];
     const past: (HarnessEvent & { seq: number })[] = [];
     for (let after = since; after < upTo;) {
-      const next = await this.#wire.get<typeof past>(`${this.#path}/listEvents`, { after });
+      const next = await this.#wire.get<typeof past>(`${this.path}/listEvents`, { after });
       past.push(...next.filter(({ seq }) => seq <= upTo));
       after = next.at(-1)?.seq ?? upTo;
     }
     if (past.some((event) => event.type === "thread_rewound" && event.toSeq < since)) return [resync];
     return status === "idle" ? past : [...past, resync];
-  }
-
-  /** Settles when the display has the event `seq`, or the session is no longer here. */
-  async reached(seq: number): Promise<void> {
-    while (this.display.seq < seq && !this.#isOver) await this.#change();
   }
 
   close(): void {
@@ -116,42 +95,59 @@ export class RemoteThread {
     return { type: "resync", threadId, at: Date.now(), seq: displayState.seq, displayState };
   }
 
-  #refused(error: CinchError): void {
-    this.#opening.reject(error);
-    if (this.#isClosed) return;
-    if (error.code === "THREAD_NOT_FOUND") return this.#ports.deleted(false);
-    this.isRefused = true;
+  since(): number | undefined {
+    return this.settings && this.display.seq;
+  }
+
+  isBusy(): boolean {
+    return this.display.isRunning;
+  }
+
+  list(): true | undefined {
+    return this.#wire.lists.carriedBy(this);
+  }
+
+  refused(error: CinchError): void {
+    this.refusal = error;
     this.#wake();
-    this.#ports.refused(error);
+    const { id: threadId } = this;
+    if (error.code === "THREAD_NOT_FOUND") this.#deliver(deletionOf(threadId));
+    else this.#deliver({ type: "info", threadId, at: Date.now(), message: error.message });
   }
 
   /** The server says again what streams, so what was there before the stream was cut is removed. */
-  #connected(): void {
+  connected(): void {
     this.#wire.lists.connected();
     this.#held = [];
     if (!this.settings || this.display.status === "idle") return;
     this.display = durableDisplay(this.display);
-    this.#ports.deliver(this.resync());
+    this.#deliver(this.resync());
   }
 
-  #take({ control, ...sent }: Partial<WireEvent>): void {
+  take(received: object): void {
+    if (!("type" in received)) return this.#wire.lists.take(received as ThreadListChange);
+    const { control, ...sent } = received as Partial<WireEvent>;
     const event = { threadId: this.id, ...sent } as WireEvent;
-    if (event.people) return this.#met(event.people);
+    if (event.people) {
+      // The session does not wait for the names that come first.
+      if (this.people) this.#changedSoon();
+      this.people = event.people;
+      return;
+    }
     if ("v" in event) {
       const { seq } = this.#held.findLast((held) => "v" in held) ?? this.display;
       if (event.seq <= seq) return;
       // A replay leaves out what a rewind has reverted.
-      if (event.seq !== seq + 1 && event.type !== "thread_rewound") throw new Error(`Event ${seq + 1} is missing.`);
+      if (event.seq !== seq + 1 && event.type !== "thread_rewound") throw new Error("Events are missing.");
     }
     if (this.#isHeld(event)) return void this.#held.push(event);
     const isFirst = !this.settings;
     this.#fold(event, control);
-    for (const held of this.#held.splice(0)) this.#ports.deliver(held);
-    this.#ports.deliver(event);
+    for (const held of this.#held.splice(0)) this.#deliver(held);
+    this.#deliver(event);
     if (event.type === "agent_end") this.#changed();
-    else if (!isFirst) this.#tick ??= setTimeout(() => this.#changed());
+    else if (!isFirst) this.#changedSoon();
     this.#wake();
-    if (event.type === "thread_deleted") this.#ports.deleted(true);
   }
 
   /**
@@ -172,24 +168,23 @@ export class RemoteThread {
       const message = this.display.currentMessage;
       Object.defineProperty(event, "message", { value: message });
     }
-    if (event.type === "resync") this.#opening.resolve();
   }
 
-  #met(people: readonly string[]): void {
-    // The session does not wait for the names that come first.
-    if (this.#people) this.#tick ??= setTimeout(() => this.#changed());
-    this.#people = people;
+  #changedSoon(): void {
+    this.#tick ??= setTimeout(() => this.#changed());
   }
 
   #changed(): void {
     clearTimeout(this.#tick);
     this.#tick = undefined;
     const { id: threadId, display: displayState } = this;
-    this.#ports.deliver({ type: "display_state_changed", threadId, at: Date.now(), displayState } as HarnessEvent);
+    this.#deliver({ type: "display_state_changed", threadId, at: Date.now(), displayState } as HarnessEvent);
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.add(resolve));
+  /** Settles also when no more events come. */
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo() && !this.#isClosed && !this.refusal)
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
   #wake(): void {
@@ -197,3 +192,11 @@ export class RemoteThread {
     this.#waiting.clear();
   }
 }
+
+/** Says to subscribers that a thread was deleted while its events did not come. */
+export const deletionOf = (threadId: string): HarnessEvent => ({
+  type: "thread_deleted",
+  threadId,
+  at: Date.now(),
+  previousThreadId: threadId,
+});

@@ -1,5 +1,6 @@
 import type { Input, InputFile } from "@cinch/core";
-import { CinchError, randomIds } from "@cinch/core/remote";
+import { CinchError } from "@cinch/core/remote";
+import { randomId } from "./random-id.ts";
 
 /** The options of a method. What is in them the server checks. */
 export function objectOf<T extends object>(options: T): T {
@@ -12,7 +13,7 @@ export function objectOf<T extends object>(options: T): T {
  * no file is sent as it is, and the server says what is wrong with it.
  */
 export function wireInput<T extends Input>(input: T): { inputId: string; body: unknown } {
-  const { files, id: inputId = randomIds("input"), ...rest } = objectOf(input);
+  const { files, id: inputId = randomId("input"), ...rest } = objectOf(input);
   const form = new FormData();
   const isNamed = (file: InputFile) => {
     const contents = blobOf(file);

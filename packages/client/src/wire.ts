@@ -1,7 +1,8 @@
 import type { ThreadFile } from "@cinch/core";
 import { CinchError, type ErrorCode } from "@cinch/core/remote";
 import type { ListFeed } from "./list-feed.ts";
-import { Pauses } from "./pauses.ts";
+import { pause } from "./pause.ts";
+import type { ServerInfo } from "./remote-session.ts";
 
 const PROTOCOL = "1";
 /** A server sends a heartbeat every 15 s, and answers a request that waits after 25 s. */
@@ -52,23 +53,22 @@ export interface WireAnswer<T> {
 export class Wire {
   readonly #base: string;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
-  readonly #tokenOf: () => string | Promise<string>;
-  readonly #hasNewTokens: boolean;
+  readonly #given: ConnectOptions["token"];
   readonly #closing = new AbortController();
-  readonly pauses = new Pauses();
   readonly watchers = new Set<(state: ConnectionState) => void>();
   connection: ConnectionState = "online";
   /** Streams of threads bring the list of threads, too. */
   lists!: ListFeed;
   #token: Promise<string> | undefined;
+  info: ServerInfo | undefined;
+  #ready: Promise<ServerInfo> | undefined;
   /** Before the first answer, a failure is more likely a wrong address than a server that restarts. */
   #wasReached = false;
 
   constructor({ url, token, fetch: given = (input, init) => fetch(input, init) }: ConnectOptions) {
     this.#base = `${String(url).replace(/\/+$/, "")}/v1`;
     this.#fetch = given;
-    this.#hasNewTokens = typeof token === "function";
-    this.#tokenOf = typeof token === "function" ? token : () => token ?? "";
+    this.#given = token;
   }
 
   get closed(): AbortSignal {
@@ -78,7 +78,17 @@ export class Wire {
   /** What is pending rejects with `CLOSED`. */
   close(): void {
     this.#closing.abort();
-    this.pauses.close();
+  }
+
+  /** What the server says of itself and of this caller. */
+  init(): Promise<ServerInfo> {
+    return (this.#ready ??= this.get<ServerInfo>("").then(
+      (info) => (this.info = info),
+      (error: unknown) => {
+        this.#ready = undefined;
+        throw error;
+      },
+    ));
   }
 
   /** Sends a request until the server has answered it. Rejects with the error of the server. */
@@ -100,7 +110,7 @@ export class Wire {
         if (tries && request.method === "DELETE" && isOf(error, "THREAD_NOT_FOUND")) return undefined as T;
         if (request.signal?.aborted || !mayRetry(error)) throw error;
       }
-      await this.pauses.before(tries, request.signal);
+      await pause(tries, [this.closed, request.signal]);
     }
   }
 
@@ -119,18 +129,20 @@ export class Wire {
     };
     // An upload may take as long as it likes.
     if (!(body instanceof FormData)) endAfter(firstByteMs);
+    const cut = aborted(over.signal);
     for (const one of [this.closed, signal]) {
       if (one?.aborted) end();
       one?.addEventListener("abort", end, { signal: over.signal });
     }
     const answered = async () => read(await this.#authorised(request, over.signal), () => endAfter(DEAD_MS));
     try {
-      return await Promise.race([answered(), aborted(over.signal)]);
+      return await Promise.race([answered(), cut]);
     } catch (error) {
       if (this.closed.aborted) throw closedClient();
       signal?.throwIfAborted();
-      if (!(error instanceof CinchError || over.signal.aborted)) this.#became("offline");
-      if (error instanceof CinchError || this.#wasReached) throw error;
+      const isAnswer = error instanceof CinchError;
+      if (!isAnswer && !over.signal.aborted) this.#became("offline");
+      if (isAnswer || this.#wasReached) throw error;
       throw unreachable(
         `No Cinch server answers at ${this.#base}. Check the address, and whether it is running.`,
         error,
@@ -155,13 +167,13 @@ export class Wire {
       const error = await errorOf(response);
       if (response.status !== 401) throw error;
       forget();
-      if (isSecond || !this.#hasNewTokens) throw error;
+      if (isSecond || typeof this.#given !== "function") throw error;
     }
   }
 
   async #newToken(): Promise<string> {
     try {
-      return await this.#tokenOf();
+      return (await (typeof this.#given === "function" ? this.#given() : this.#given)) ?? "";
     } catch (error) {
       if (this.#wasReached) throw error;
       throw unreachable(`The function \`token\` of connect() failed: ${String(error)}`, error);
@@ -207,7 +219,7 @@ export class Wire {
 }
 
 function encodedBody(body: unknown): unknown {
-  if (body === undefined || body instanceof FormData) return body;
+  if (body instanceof FormData) return body;
   try {
     return JSON.stringify(body, isJson);
   } catch (error) {
@@ -217,10 +229,7 @@ function encodedBody(body: unknown): unknown {
 
 /** Rejects when the signal is aborted: a function that the caller gave need not obey it. */
 const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener("abort", () => reject(signal.reason as Error));
-  });
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
 
 const unreachable = (message: string, cause: unknown): CinchError =>
   new CinchError("UNREACHABLE" as ErrorCode, message, cause);
@@ -234,30 +243,29 @@ function isJson(key: string, value: unknown): unknown {
 export const closedClient = (): CinchError =>
   new CinchError("CLOSED", "The client or its session is closed. What the server has accepted continues there.");
 
-/** From 520 on, a proxy such as Cloudflare says that it does not reach the server. */
-const isTemporary = (status: number): boolean => [408, 429, 502, 503, 504].includes(status) || status >= 520;
-const statuses = new WeakMap<object, number>();
+/** Errors of requests that may succeed later. */
+const temporary = new WeakSet<object>();
 
 export const isOf = (error: unknown, code: string): boolean =>
   error instanceof CinchError && (error.code as string) === code;
 
 /** The same request may succeed later. */
-export const mayRetry = (error: unknown): boolean =>
-  !(error instanceof CinchError) || isTemporary(statuses.get(error) ?? 0);
+export const mayRetry = (error: unknown): boolean => !(error instanceof CinchError) || temporary.has(error);
 
 async function errorOf(response: Response): Promise<CinchError> {
   const { status } = response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: { code: ErrorCode; message: string } };
   const made = new CinchError(error?.code ?? "INTERNAL", error?.message ?? `The server answered ${status}.`);
-  statuses.set(made, status);
+  // From 520 on, a proxy such as Cloudflare says that it does not reach the server.
+  if ([408, 429, 502, 503, 504].includes(status) || status >= 520) temporary.add(made);
   return made;
 }
 
 async function answerOf<T>(response: Response): Promise<WireAnswer<T>> {
   const { status, headers } = response;
   const text = await response.text();
-  const value = (text === "" ? undefined : JSON.parse(text)) as T;
-  return { value, status, seq: Number(headers.get("cinch-seq") ?? 0) };
+  const value = (text ? JSON.parse(text) : undefined) as T;
+  return { value, status, seq: Number(headers.get("cinch-seq")) };
 }
 
 /** `null`: the thread has no such file. */
