@@ -18,6 +18,13 @@ export const adapters: Mutant[] = [
       tests: USE_CHAT,
     },
     {
+      attacks: "useChat: answers are given before all of them are checked",
+      file: "adapters/given-answers.ts",
+      find: "checked.push(await check(one));",
+      replace: "await (await check(one))().catch(unlessAnswered);",
+      tests: USE_CHAT,
+    },
+    {
       attacks: "useChat: a caller rewinds without the role",
       file: "adapters/ai-sdk/chat-commands.ts",
       find: '  checkRole(who, "manage");\n',

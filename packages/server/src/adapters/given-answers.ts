@@ -6,7 +6,7 @@ import {
   type PendingSuspension,
   type Session,
 } from "@cinch/core";
-import { checkedApproval, checkedSuspension } from "../routes/answers.ts";
+import { checkedApproval, checkedSuspension, type CheckedAnswer } from "../routes/answers.ts";
 import { checkRole } from "../routes/role.ts";
 import type { RouteCall } from "../routes/route.ts";
 
@@ -36,24 +36,31 @@ interface GivenDecision {
   message?: string;
 }
 
-/** Answers an approval. If another client was first, its answer stands. */
-export async function giveDecision(session: Session, call: RouteCall, given: GivenDecision): Promise<void> {
+/** The answer to an approval. */
+export function checkedDecision(session: Session, call: RouteCall, given: GivenDecision): Promise<CheckedAnswer> {
   checkRole(call.who, "approve");
   const { pending, ...answer } = given;
   const { toolCallId, threadId, digest } = pending;
   const body = { toolCallId, threadId, digest, ...answer };
-  await checkedApproval(session, { ...call, body }).catch(unlessAnswered);
+  return checkedApproval(session, { ...call, body });
 }
 
-/** Answers a question. If another client was first, its answer stands. */
-export async function giveData(
+/** The answer to a question. */
+export function checkedData(
   session: Session,
   call: RouteCall,
   { pending, data }: { pending: PendingSuspension; data: unknown },
-): Promise<void> {
+): Promise<CheckedAnswer> {
   const { toolCallId, threadId, seq } = pending;
   const body = { toolCallId, threadId, seq, resumeData: data };
-  await checkedSuspension(session, { ...call, body }).catch(unlessAnswered);
+  return checkedSuspension(session, { ...call, body });
+}
+
+/** Gives the answers of a request, or none of them if one may not be given. If another client was first, its answer stands. */
+export async function giveAll<T>(given: readonly T[], check: (one: T) => Promise<CheckedAnswer>): Promise<void> {
+  const checked: CheckedAnswer[] = [];
+  for (const one of given) checked.push(await check(one));
+  for (const give of checked) await give().catch(unlessAnswered);
 }
 
 function unlessAnswered(error: unknown): void {

@@ -8,15 +8,24 @@ type Target = { toolCallId?: string | undefined; threadId?: string | undefined }
 /** An answer with this succeeds if it is the recorded one, and otherwise learns why nothing waits. It answers nothing. */
 const ONLY_COMPARED = { repeat: true };
 
+/** An answer that its caller may give. It is given when this is called, so that a request with several gives all of them or none. */
+export type CheckedAnswer = () => Promise<void>;
+
+/** The handler of a route that gives one answer. */
+export const givenAtOnce =
+  (check: (session: Session, call: RouteCall) => Promise<CheckedAnswer>) =>
+  async (session: Session, call: RouteCall): Promise<void> =>
+    (await check(session, call))();
+
 /**
- * Answers an approval. If `mayAnswer` decides, the answer is bound to the approval that it saw: a call that asks only afterwards is not
+ * The answer to an approval. If `mayAnswer` decides, the answer is bound to the approval that it saw: a call that asks only afterwards is not
  * answered.
  */
-export async function checkedApproval(session: Session, { body, who, parts }: RouteCall): Promise<void> {
+export async function checkedApproval(session: Session, { body, who, parts }: RouteCall): Promise<CheckedAnswer> {
   const answer = body as ApprovalAnswer;
   const { mayAnswer, harness } = parts;
   if (answer.decision.startsWith("always_")) checkRole(who, "manage");
-  if (!mayAnswer) return session.respondToToolApproval(answer);
+  if (!mayAnswer) return () => session.respondToToolApproval(answer);
   const { resourceId } = session;
   // The store knows of calls that another process drives before the display does.
   const stored = async () =>
@@ -28,22 +37,26 @@ export async function checkedApproval(session: Session, { body, who, parts }: Ro
   if (approval && !(await mayAnswer({ approval, who })))
     throw new HttpError(403, "PERMISSION_DENIED", "This caller may not answer this approval. It still waits.");
   const { digest = approval?.digest } = answer;
-  if (!approval || digest !== approval.digest) return session.respondToToolApproval({ ...answer, ...ONLY_COMPARED });
-  return session.respondToToolApproval({ ...answer, ...addressOf(approval), digest });
+  const bound =
+    approval && digest === approval.digest
+      ? { ...answer, ...addressOf(approval), digest }
+      : { ...answer, ...ONLY_COMPARED };
+  return () => session.respondToToolApproval(bound);
 }
 
 /**
- * Answers a question, or a plan: that needs the role to approve. An approved plan leads to no other mode than the one that the program has
+ * The answer to a question, or to a plan: that needs the role to approve. An approved plan leads to no other mode than the one that the program has
  * chosen for it.
  */
-export async function checkedSuspension(session: Session, { body, who }: RouteCall): Promise<void> {
+export async function checkedSuspension(session: Session, { body, who }: RouteCall): Promise<CheckedAnswer> {
   const answer = body as SuspensionAnswer;
-  if (who.may.includes("approve") && who.may.includes("talk")) return session.respondToToolSuspension(answer);
+  if (who.may.includes("approve") && who.may.includes("talk")) return () => session.respondToToolSuspension(answer);
   const question = oldestOf(Object.values(session.getDisplayState().pendingSuspensions), answer);
   if (question) checkRole(who, question.toolName === "submit_plan" ? "approve" : "talk");
   const { seq = question?.seq } = answer;
-  if (!question || seq !== question.seq) return session.respondToToolSuspension({ ...answer, ...ONLY_COMPARED });
-  return session.respondToToolSuspension({ ...answer, ...addressOf(question), seq });
+  const bound =
+    question && seq === question.seq ? { ...answer, ...addressOf(question), seq } : { ...answer, ...ONLY_COMPARED };
+  return () => session.respondToToolSuspension(bound);
 }
 
 /** The call that an answer is for: the oldest, if it names none. */

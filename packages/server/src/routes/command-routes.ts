@@ -2,7 +2,7 @@ import type { Input, InputFile, Session } from "@cinch/core";
 import { optionsSchema } from "@cinch/core/options";
 import * as z from "zod/mini";
 import type { MayRole } from "../access/who.ts";
-import { checkedApproval, checkedSuspension } from "./answers.ts";
+import { checkedApproval, checkedSuspension, givenAtOnce } from "./answers.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
 import { JSON_ANSWER, once, type RouteAnswers, type RouteCall, type Route, type SessionMethod } from "./route.ts";
@@ -126,14 +126,14 @@ export const commandRoutes: readonly Route[] = [
     may: "approve",
     summary: "Answers a call that waits for an approval. `always_allow_…` needs the role `manage`.",
     body: WireApproval,
-    run: checkedApproval,
+    run: givenAtOnce(checkedApproval),
   }),
   onThread("respondToToolSuspension", {
     may: "talk",
     orMay: "approve",
     summary: "Answers a question, which needs the role `talk`, or a plan, which needs `approve`.",
     body: WireSuspension,
-    run: checkedSuspension,
+    run: givenAtOnce(checkedSuspension),
   }),
   plain("switchMode", "manage", "Switches to another mode with the next step."),
   plain("switchModel", "manage", "Switches to another model with the next step."),

@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { HttpError } from "../../http/http-error.ts";
 import { PathId } from "../../routes/wire-schemas.ts";
 import type { RouteCall } from "../../routes/route.ts";
-import { giveData, giveDecision, pendingById } from "../given-answers.ts";
+import { checkedData, checkedDecision, giveAll, pendingById } from "../given-answers.ts";
 
 const Resume = z.looseObject({
   interruptId: z.string(),
@@ -51,7 +51,7 @@ export function reachedPlace({ state }: AguiBody): { turnId: string; seq: number
 }
 
 /**
- * Gives the answers of a body, if all of them can be understood. A question that is cancelled ends the turn, and so does a call that is
+ * Gives the answers of a body, if all of them can be understood and may be given. A question that is cancelled ends the turn, and so does a call that is
  * declined without a message.
  */
 export async function resumeAll(session: Session, call: RouteCall): Promise<void> {
@@ -61,13 +61,15 @@ export async function resumeAll(session: Session, call: RouteCall): Promise<void
   const decisions = given.flatMap(({ approval, interruptId, status, payload }) => {
     if (!approval) return [];
     const cancelled = { decision: "decline" as const };
-    return [{ pending: approval, ...(status === "cancelled" ? cancelled : decisionOf(payload, interruptId)) }];
+    const decision = status === "cancelled" ? cancelled : decisionOf(payload, interruptId);
+    return [() => checkedDecision(session, call, { pending: approval, ...decision })];
   });
-  for (const decision of decisions) await giveDecision(session, call, decision);
-  const questions = given.flatMap(({ question, status, payload }) => (question ? [{ question, status, payload }] : []));
-  for (const { question, status, payload } of questions)
-    if (status === "resolved") await giveData(session, call, { pending: question, data: (payload ?? null) as Json });
-  if (questions.some(({ status }) => status === "cancelled")) await session.abort();
+  const data = given.flatMap(({ question, status, payload }) => {
+    if (!question || status === "cancelled") return [];
+    return [() => checkedData(session, call, { pending: question, data: (payload ?? null) as Json })];
+  });
+  await giveAll([...decisions, ...data], (check) => check());
+  if (given.some(({ question, status }) => question && status === "cancelled")) await session.abort();
 }
 
 const DecisionPayload = z.looseObject({

@@ -1,24 +1,25 @@
 import type { Session } from "@cinch/core";
 import { checkRole } from "../../routes/role.ts";
+import type { CheckedAnswer } from "../../routes/answers.ts";
 import type { RouteCall } from "../../routes/route.ts";
-import { giveData, giveDecision } from "../given-answers.ts";
+import { checkedData, checkedDecision, giveAll } from "../given-answers.ts";
 import { newestEvent } from "../turn-events.ts";
 import { answersIn, inputOf, turnMessage, type ChatAnswer, type ChatBody } from "./chat-body.ts";
 
-/** Gives the answers of a body. One that another client gave first stands. */
+/** Gives the answers of a body. */
 export async function answerAll(session: Session, call: RouteCall): Promise<void> {
   const display = session.getDisplayState();
   const message = display.turnId === null ? undefined : turnMessage(call.body as ChatBody, display.turnId);
   const answers = message ? answersIn(message, display) : [];
-  for (const answer of answers) await answerOne(session, call, answer);
+  await giveAll(answers, (answer) => checkedAnswer(session, call, answer));
 }
 
-function answerOne(session: Session, call: RouteCall, answer: ChatAnswer): Promise<void> {
-  if (answer.kind === "question") return giveData(session, call, { pending: answer.pending, data: answer.output });
+function checkedAnswer(session: Session, call: RouteCall, answer: ChatAnswer): Promise<CheckedAnswer> {
+  if (answer.kind === "question") return checkedData(session, call, { pending: answer.pending, data: answer.output });
   const { approved, reason, pending } = answer;
   const decision = approved ? "approve" : "decline";
   const message = reason === undefined ? {} : { message: reason };
-  return giveDecision(session, call, { pending, decision, ...message });
+  return checkedDecision(session, call, { pending, decision, ...message });
 }
 
 /** Accepts the message that the body ends with. Returns its id. */

@@ -132,6 +132,22 @@ test("HttpAgent: if one of several answers can't be understood, none is given", 
   assert.equal(texts(agent).at(-1), "Done.");
 });
 
+test("HttpAgent: if the caller may not give one of several answers, none is given", async (t) => {
+  t.mock.method(console, "error", () => undefined);
+  const two = call(["write", { path: "/a" }, "w1"], ["write", { path: "/b" }, "w2"]);
+  let isLenient = false;
+  const mayAnswer = ({ approval }: { approval: { toolCallId: string } }) => isLenient || approval.toolCallId === "w1";
+  await using at = await serving({ model: script(two, say("Done.")), tools: { write }, mayAnswer });
+  const { agent, say: send } = agentAt(at.url);
+  await send("go");
+  const resume = interruptsOf(agent).map(({ id }) => ({ interruptId: id, status: "resolved" as const, payload: true }));
+  await assert.rejects(agent.runAgent({ resume }), /may not answer/);
+  assert.equal((await at.at.json<unknown[]>("/v1/pending")).length, 2);
+  isLenient = true;
+  await agent.runAgent({ resume });
+  assert.equal(texts(agent).at(-1), "Done.");
+});
+
 test("HttpAgent: an edited call runs with the edited arguments, and a cancelled question ends the turn", async () => {
   await using at = await serving({
     model: script(call("write", { path: "/a" }, "w1"), call("ask_user", { question: "Why?" }, "q1"), say("never")),

@@ -123,6 +123,19 @@ for (const { version, chat } of CLIENTS) {
     assert.equal(approved, 1);
   });
 
+  test(`useChat of ai ${version}: if the caller may not give one of several answers, none is given`, async () => {
+    const two = call(["write", { path: "/a" }, "w1"], ["write", { path: "/b" }, "w2"]);
+    const mayAnswer = ({ approval }: { approval: { toolCallId: string } }) => approval.toolCallId === "w1";
+    await using at = await serving({ model: script(two, say("Done.")), tools: { write }, mayAnswer });
+    const client = chat({ url: at.url, id: "c" });
+    await client.sendMessage({ text: "go" });
+    for (const asked of toolsOf(client.messages[1]!))
+      await client.addToolApprovalResponse({ id: approvalOf(asked).id, approved: true });
+    await until(() => client.status === "error");
+    assert.match(client.error!.message, /may not answer/);
+    assert.equal((await at.at.json<unknown[]>("/v1/pending")).length, 2);
+  });
+
   test(`useChat of ai ${version}: stop() leaves the turn running, and the stop route ends it`, async () => {
     await using at = await serving({ model: script(hang("Thinking")) });
     const client = chat({ url: at.url, id: "c" });
