@@ -122,10 +122,12 @@ const threadFiles = {
   },
 };
 
+const CALL = { threadId: "t", resourceId: "bench", toolCallId: "c", key: "k", pathRules: [] };
+
 /** Checks the policy and then runs the tool, as the harness does. */
 async function call(tool, args) {
   const signal = new AbortController().signal;
-  const context = { threadId: "t", resourceId: "bench", toolCallId: "c", key: "k", signal, files: threadFiles };
+  const context = { ...CALL, signal, files: threadFiles };
   await tool.policy(args, context);
   return tool.execute(args, context);
 }

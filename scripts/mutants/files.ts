@@ -12,8 +12,8 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "diffs: the lines after the limit are recorded",
     file: "diffs/unified-diff.ts",
-    find: "if (this.#room >= 0) this.#lines.push(line);",
-    replace: "if (this.#room !== undefined) this.#lines.push(line);",
+    find: "if (room >= 0) lines.push(line);",
+    replace: "if (room !== undefined) lines.push(line);",
     tests: ["diffs/unified-diff"],
   },
   {
@@ -45,10 +45,24 @@ export const files = inPackage("packages/workspace", [
     tests: ["disk/attacks", "path-rules/links", "path-rules/permissions", "backends/policy"],
   },
   {
+    attacks: "grep: what an ignore file excludes is found",
+    file: "disk/search/wanted-files.ts",
+    find: "isWanted = !isExcluded && fits(path);",
+    replace: "isWanted = fits(path);",
+    tests: ["disk/search/grep-outside"],
+  },
+  {
+    attacks: "grep: a pattern for paths is passed over",
+    file: "disk/search/wanted-files.ts",
+    find: "isWanted = !isExcluded && fits(path);",
+    replace: "isWanted = !isExcluded;",
+    tests: ["disk/search/grep-outside"],
+  },
+  {
     attacks: "disk: many files are looked at through a link on their way",
-    file: "disk/folder.ts",
-    find: "if (readlinkSync(place) === `${this.real}/${under}`) return folder;",
-    replace: "if (fd >= 0) return folder;",
+    file: "disk/look-inside.ts",
+    find: '{ follow: "block" }',
+    replace: "{ follow: true }",
     tests: ["rule-bound-reader"],
   },
   {

@@ -108,6 +108,20 @@ export const walls = inPackage("packages/workspace", [
     tests: ["frozen/frozen"],
   },
   {
+    attacks: "sandbox: a command begins before the relays to its hosts",
+    file: "sandboxes/srt.ts",
+    find: 'hosts.length > 0 ? `${UNTIL_ONLINE}; ` : ""',
+    replace: '""',
+    tests: ["shells/sandbox-shell"],
+  },
+  {
+    attacks: "sandbox: sandbox-runtime is given up at the first try",
+    file: "sandboxes/srt-host.ts",
+    find: "if (triesLeft === 1) throw error;",
+    replace: "throw error;",
+    tests: ["shells/sandbox-shell"],
+  },
+  {
     attacks: "frozen: commands may change what git runs",
     file: "sandboxes/sandbox-view.ts",
     find: "frozen: outermost(frozenFiles({ root, home })",
@@ -271,8 +285,8 @@ export const walls = inPackage("packages/workspace", [
   {
     attacks: "modes: names of outputs are for everybody",
     file: "outputs/outputs.ts",
-    find: 'this.nameOf(path) ?? "", { mode: 0o600 }',
-    replace: 'this.nameOf(path) ?? ""',
+    find: "path.slice(OUTPUT_PATH.length + 1), { mode: 0o600 }",
+    replace: "path.slice(OUTPUT_PATH.length + 1)",
     tests: ["modes"],
   },
   {
@@ -291,8 +305,8 @@ export const walls = inPackage("packages/workspace", [
   },
   {
     attacks: "offloaded texts: the program can write them",
-    file: "backends/context.ts",
-    find: `    if (isContext(path)) throw fileError("denied", path, CONTEXT_IS_READ_ONLY);
+    file: "backends/own-folders.ts",
+    find: `    if (isOwn(path)) throw onlyRead(path);
     return this.backend.write`,
     replace: "    return this.backend.write",
     tests: ["context"],
@@ -306,14 +320,14 @@ export const walls = inPackage("packages/workspace", [
   },
   {
     attacks: "offloaded texts: a real folder of that name is searched too",
-    file: "backends/context.ts",
-    find: "items.filter(({ path }) => !isContext(path))",
+    file: "backends/own-folders.ts",
+    find: "items.filter(({ path }) => !isOwn(path))",
     replace: "items",
     tests: ["context"],
   },
   {
     attacks: "offloaded texts: searches from the root find them",
-    file: "backends/context.ts",
+    file: "backends/own-folders.ts",
     find: "if (isNear(query.path)) return this.#all.grep(query, reach);",
     replace: "if (query.path !== '') return this.#all.grep(query, reach);",
     tests: ["context"],

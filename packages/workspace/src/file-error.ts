@@ -37,11 +37,6 @@ const MESSAGES: Record<FileProblem, string> = {
   failed: "this did not work.",
 };
 
-/** The thrown value as an `Error`. */
-export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
-
-export const errorMessage = (error: unknown): string => asError(error).message;
-
 /** Messages begin with the path, so that a backend around a backend can replace it by its own. */
 export function fileError(
   problem: FileProblem,

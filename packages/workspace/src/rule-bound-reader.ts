@@ -13,78 +13,48 @@ interface RuleBoundFiles {
 }
 
 /** What may not be read, or not without asking, does not exist for it: no person can be asked. */
-export class RuleBoundReader implements WorkspaceReader {
-  readonly #files: RuleBoundFiles;
-  readonly #reach: Reach;
-
-  constructor(files: RuleBoundFiles, reach: Reach) {
-    this.#files = files;
-    this.#reach = reach;
-  }
-
-  readonly list: WorkspaceReader["list"] = async (input) => {
-    const { backend } = this.#files;
-    const entries = await this.#existing(input, (path) => backend.list(path, this.#reach));
-    if (!entries) return null;
-    return entries
-      .map(({ path, type }) => ({ name: nameOf(path), type }))
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  };
-
-  readonly version: WorkspaceReader["version"] = async (input) => (await this.#stat(input))?.version ?? null;
-
-  readonly versions: NonNullable<WorkspaceReader["versions"]> = async (inputs) => {
-    const paths = inputs.map((input) => this.#pathOf(input));
-    const known = new Map<string, string | null>();
-    const asked = [...new Set(paths.flatMap((path) => path ?? []))];
-    for await (const sight of sightsOf(this.#files.backend, asked, this.#reach)) {
-      if (sight.kind === "file") known.set(sight.path, sight.file.version);
-      else if (sight.kind === "nothing" || sight.kind === "directory") known.set(sight.path, null);
-    }
-    // What a link leads to, and what can't be seen, is looked at alone.
-    return Promise.all(
-      paths.map(async (path) => {
-        const version = path === null ? null : known.get(path);
-        return version === undefined ? this.version(path!) : version;
-      }),
-    );
-  };
-
-  readonly read: WorkspaceReader["read"] = async (input, { maxBytes }) => {
-    const found = await this.#stat(input);
-    if (!found) return null;
-    const { version, size } = found;
-    const { backend } = this.#files;
-    const bytes = await this.#existing(input, (path) =>
-      collect(untilAborted(backend.read(path, { end: maxBytes }, this.#reach), this.#reach.signal)),
-    );
-    return bytes && { text: new TextDecoder().decode(bytes), version, size };
-  };
-
-  /** `null`: it is not a path of the workspace. */
-  #pathOf(input: string): string | null {
-    try {
-      return this.#files.path(input);
-    } catch (error) {
-      if (error instanceof FileError && MISSING.has(error.problem)) return null;
-      throw error;
-    }
-  }
-
-  async #stat(input: string) {
-    const { backend } = this.#files;
-    const found = await this.#existing(input, (path) => backend.stat(path, this.#reach));
+export function ruleBoundReader({ backend, path: pathOf }: RuleBoundFiles, reach: Reach): WorkspaceReader {
+  const fileAt = async (input: string) => {
+    const found = await orMissing(() => backend.stat(pathOf(input), reach));
     return found?.type === "file" ? found : null;
-  }
+  };
+  const version = async (input: string) => (await fileAt(input))?.version ?? null;
+  return {
+    async list(input) {
+      const entries = await orMissing(() => backend.list(pathOf(input), reach));
+      const named = entries?.map(({ path, type }) => ({ name: nameOf(path), type }));
+      return named?.toSorted((a, b) => (a.name < b.name ? -1 : 1)) ?? null;
+    },
+    version,
+    async versions(inputs) {
+      const paths = await Promise.all(inputs.map((input) => orMissing(async () => pathOf(input))));
+      const known = new Map<string | null, string | null>([[null, null]]);
+      const asked = [...new Set(paths.flatMap((path) => path ?? []))];
+      for await (const sight of sightsOf(backend, asked, reach)) {
+        if (sight.kind === "file") known.set(sight.path, sight.file.version);
+        else if (sight.kind === "nothing" || sight.kind === "directory") known.set(sight.path, null);
+      }
+      // What a link leads to, and what can't be seen, is looked at alone.
+      return Promise.all(paths.map((path) => known.get(path) ?? (known.has(path) ? null : version(path!))));
+    },
+    async read(input, { maxBytes }) {
+      const found = await fileAt(input);
+      if (!found) return null;
+      const bytes = await orMissing(() =>
+        collect(untilAborted(backend.read(pathOf(input), { end: maxBytes }, reach), reach.signal)),
+      );
+      return bytes && { text: new TextDecoder().decode(bytes), version: found.version, size: found.size };
+    },
+  };
+}
 
-  /** `null`: nothing may be read there. */
-  async #existing<T>(input: string, look: (path: string) => Promise<T>): Promise<T | null> {
-    try {
-      return await look(this.#files.path(input));
-    } catch (error) {
-      if (error instanceof FileError && MISSING.has(error.problem)) return null;
-      throw error;
-    }
+/** `null`: nothing may be read there. */
+async function orMissing<T>(look: () => Promise<T>): Promise<T | null> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof FileError && MISSING.has(error.problem)) return null;
+    throw error;
   }
 }
 

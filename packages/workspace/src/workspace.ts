@@ -5,9 +5,8 @@ import { CinchError, type ToolContext, type ToolSet } from "@cinch/core";
 import type { Workspace, WorkspaceStatus } from "@cinch/core";
 import type { PathRule, PathRuleLists, ReaderReach, WorkspaceHost, WorkspaceReader } from "@cinch/core/workspace";
 import type { Backend, Reach } from "./backend.ts";
-import { withContext } from "./backends/context.ts";
 import { directoryBackend } from "./backends/directory.ts";
-import { withOutputs } from "./backends/outputs.ts";
+import { withOwnFolders } from "./backends/own-folders.ts";
 import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
 import { collect } from "./contents/collect.ts";
 import { checkConfig } from "./config.ts";
@@ -18,7 +17,7 @@ import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
 import { hiddenRules } from "./path-rules/hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
-import { RuleBoundReader } from "./rule-bound-reader.ts";
+import { ruleBoundReader } from "./rule-bound-reader.ts";
 import { agentPathRules } from "./path-rules/path-rules.ts";
 import { unaskedHooks } from "./path-rules/rule-hooks.ts";
 import { fileRules, narrower, pathRules, ruleHooks, withFrozen } from "./path-rules/index.ts";
@@ -97,7 +96,7 @@ export class FileWorkspace implements Workspace {
   /** Real files of the stores and caches, of every harness that has opened this workspace. No tool may touch them. */
   readonly #secret = new Set<string>();
   /** The configured rules and, once the workspace is open, those for the secret files. */
-  readonly #rules: { lists: PathRules["lists"] };
+  readonly #rules: PathRules;
   /** The rules for the secret files alone: a revert is the user's act, which the configured rules don't bind. */
   readonly #hidden: { lists: PathRules["lists"] } = { ...pathRules([]) };
   #protection: Protection = { kind: "none", description: "The workspace is not open yet." };
@@ -112,15 +111,14 @@ export class FileWorkspace implements Workspace {
     this.trusted = trusted;
     this.isLocal = !shared && ((root ?? shell?.root) !== undefined || (backend.isLocal ?? false));
     this.#root = root;
-    const rules = pathRules(permissions);
     this.#permissions = permissions;
-    this.#rules = { ...rules };
+    this.#rules = narrower(pathRules(permissions), this.#hidden);
     this.#outputs = new Outputs(cacheFolder("output", cache));
     this.#background = new Background(this.#outputs);
     this.#snapshots = cacheFolder("undo", cache);
     this.#frozen = new FrozenPaths({ permissions, trusted });
     this.#isFrozen = (access, reach) => this.#frozen.refusalIn(backend, access, reach);
-    const all = withOutputs(withContext(backend), this.#outputs);
+    const all = withOwnFolders(backend, this.#outputs);
     this.#all = all;
     this.#backend = withPolicy(all, ruleHooks(this.#rules));
     this.#shell = shell;
@@ -185,7 +183,6 @@ export class FileWorkspace implements Workspace {
     // Before an agent can create something of that name.
     for (const path of own) if ((await this.#placesOf(path)).length > 0) await makePrivate(path).catch(() => {});
     this.#hidden.lists = pathRules(await hiddenRules(this.#backend, hidden)).lists;
-    this.#rules.lists = narrower(pathRules(this.#permissions), this.#hidden).lists;
     this.#frozen.roots = await this.#realRoots();
     this.#protection = this.#shell
       ? await this.#protect(this.#shell, hidden)
@@ -277,7 +274,7 @@ export class FileWorkspace implements Workspace {
     const backend = withPolicy(this.#all, unaskedHooks(rules));
     const from = { backend, path: (input: string) => this.#path(input) };
     const reach: Reach = { threadId, resourceId: files.resourceId, files };
-    return new RuleBoundReader(from, signal ? { ...reach, signal } : reach);
+    return ruleBoundReader(from, signal ? { ...reach, signal } : reach);
   }
 
   /** Accepts workspace paths, and real paths below the root. */

@@ -1,6 +1,7 @@
 import type { Backend, Entry, Reach, Sight, SmallWrite } from "../backend.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
-import { asError, FileError } from "../file-error.ts";
+import { FileError } from "../file-error.ts";
+import { asError } from "../thrown-error.ts";
 import { joinPath, namesOf, parentOf } from "../paths.ts";
 import { chunksOf } from "../contents/saved-contents.ts";
 

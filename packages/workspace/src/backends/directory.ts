@@ -3,7 +3,6 @@ import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import type { Backend, Entry, Range, Reach, Sight, SmallWrite, Stat, TreeFile } from "../backend.ts";
 import { writePlainly } from "./bulk.ts";
-import { yieldIfDue } from "../contents/pace.ts";
 import { checkConfig } from "../config.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
 import { Subtree } from "../disk/search/subtree.ts";
@@ -11,8 +10,8 @@ import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/disk-error.ts";
 import { realPathOf } from "../disk/on-disk.ts";
 import { entryOf, kindOf, type Confinement, type Folder } from "../disk/folder.ts";
-import { SmallFiles } from "../disk/small-files.ts";
-import { lookInside, lookInsideNow } from "../disk/look-inside.ts";
+import { readSmall } from "../disk/read-small.ts";
+import { lookInside } from "../disk/look-inside.ts";
 import { writeSmall } from "../disk/write/write-small.ts";
 import { filesInside, notTheRoot, remove, removeEmpty, removeLink } from "../disk/write/remove.ts";
 import { globDisk, grepDisk, type SearchOptions } from "../disk/search/disk-search.ts";
@@ -20,7 +19,7 @@ import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
 import { isCoarse, msUntilSettled, timesOf, diskVersion } from "../disk/disk-version.ts";
 import { notAFile, writeFile } from "../disk/write/write-file.ts";
 import { FileError, fileError } from "../file-error.ts";
-import { isUsableName, isWithin, joinPath, parentOf, relativeTo, virtualPath } from "../paths.ts";
+import { isUsableName, isWithin, joinPath, nameOf, namesOf, parentOf, relativeTo, virtualPath } from "../paths.ts";
 import { Batches, beginningOf, walk, type Walkable } from "../search/index.ts";
 import { EVERYTHING } from "../search/plan.ts";
 import { wholeRange } from "./byte-range.ts";
@@ -143,27 +142,30 @@ export class DirectoryBackend implements Backend {
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     await using located = await onDisk("/", () => this.#locate("/", reach));
     const below = new Subtree(located.enter(), "/");
-    await using small = new SmallFiles(below.start);
     const tree: Walkable<BigIntStats> = {
       children: (path) => below.childrenWithStats(path),
       beginning: (path) => beginningOf(this, path, reach),
     };
-    for await (const { path, known } of new Batches(walk(tree, EVERYTHING, reach.signal))) {
-      yield treeFile(path, known!, () => this.#contents(path, small, reach));
-    }
+    for await (const files of walk(tree, EVERYTHING, reach.signal))
+      for (const [parent, some] of Map.groupBy(files, ({ path }) => parentOf(path))) {
+        // Opened once, when the first file is read: most files of a tree are known.
+        await using opened = new AsyncDisposableStack();
+        let folder: Promise<Folder | null> | undefined;
+        const open = async () =>
+          parent === "/" ? below.start : opened.use(await below.start.descend(namesOf(parent)));
+        for (const { path, known } of some)
+          yield treeFile(path, known!, () => this.#contents(path, (folder ??= open()), reach));
+      }
   }
 
   async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
     for (const path of paths) this.#check(path, reach);
     await using root = await onDisk("/", () => this.#disk.open());
-    await using small = new SmallFiles(root);
     for (const [parent, some] of Map.groupBy(paths, parentOf)) {
       reach.signal?.throwIfAborted();
-      const fileOf = (path: string, stats: BigIntStats) =>
-        treeFile(path, stats, () => this.#contents(path, small, reach));
-      const place = { parent, paths: some };
-      yield* lookInsideNow(root, place, fileOf) ?? lookInside(this.#disk, place, fileOf);
-      await yieldIfDue();
+      yield* lookInside(this.#disk, { root, parent, paths: some }, (path, stats, folder) =>
+        treeFile(path, stats, () => this.#contents(path, folder, reach)),
+      );
     }
   }
 
@@ -194,8 +196,10 @@ export class DirectoryBackend implements Backend {
     return isWithin(file, root) ? [`/${relativeTo(root, file)}`] : [];
   }
 
-  async *#contents(path: string, small: SmallFiles, reach: Reach): AsyncGenerator<Uint8Array> {
-    const bytes = await small.read(path);
+  /** `parent`: the folder of the file; `null` if it could not be opened with one call. */
+  async *#contents(path: string, parent: Folder | Promise<Folder | null>, reach: Reach): AsyncGenerator<Uint8Array> {
+    const folder = await parent;
+    const bytes = folder && readSmall(folder, nameOf(path));
     if (bytes) yield bytes;
     else yield* this.read(path, {}, { ...reach, direct: true });
   }

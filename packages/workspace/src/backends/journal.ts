@@ -1,4 +1,4 @@
-import { createHash, randomUUID, type Hash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
 import { CONTEXT_PATH } from "@cinch/core/workspace";
@@ -56,8 +56,6 @@ export function offloadedTexts(): Backend {
   }));
 }
 
-type Part = NonNullable<FileVersion["parts"]>[number];
-
 class JournalBackend implements Backend {
   readonly #journalOf: (reach: Reach) => Promise<FileJournal>;
 
@@ -108,16 +106,9 @@ class JournalBackend implements Backend {
 
   readonly write: Backend["write"] = async (path, content, options, reach) => {
     const journal = await this.#journalOf(reach);
-    checkWrite(await journal.held(), path, options);
-    const upload = new Upload(journal);
-    try {
-      for await (const part of partsOf(untilAborted(content, reach.signal), PART_BYTES)) await upload.add(part);
-      reach.signal?.throwIfAborted();
-      await upload.finish(path, (held) => checkWrite(held, path, options));
-    } catch (error) {
-      await upload.discard();
-      throw error;
-    }
+    const check = (held: HeldFiles) => checkWrite(held, path, options);
+    check(await journal.held());
+    await upload(journal, { path, content: untilAborted(content, reach.signal), check });
     const file = (await journal.held())[path];
     return file ? statOf(path, file) : { path, type: "file", size: 0, modified: 0, version: "" };
   };
@@ -172,54 +163,38 @@ class JournalBackend implements Backend {
   }
 }
 
-/** Writes a file into a journal in parts, in constant memory. */
-class Upload {
-  readonly #journal: FileJournal;
-  readonly #place = `${STAGING}/${randomUUID()}`;
-  readonly #hash: Hash = createHash("sha256");
-  readonly #parts: Part[] = [];
-  #blobs: Blob[] = [];
-  #size = 0;
-  #staged = false;
-
-  constructor(journal: FileJournal) {
-    this.#journal = journal;
-  }
-
-  async add(part: Blob): Promise<void> {
-    const { hash: blob, bytes } = part;
-    this.#hash.update(bytes);
-    this.#parts.push({ blob, size: bytes.length });
-    this.#blobs.push(part);
-    this.#size += bytes.length;
-    if (this.#blobs.length * PART_BYTES >= STAGE_BYTES) await this.#stage();
-  }
-
-  /** Moves the parts so far from memory to the store, under a hidden path. */
-  async #stage(): Promise<void> {
-    const after: FileVersion = { hash: "", size: this.#size, parts: [...this.#parts] };
-    const change = { path: this.#place, operation: "write" as const, before: null, after, held: true };
-    await this.#journal.record(() => [change], this.#blobs);
-    this.#blobs = [];
-    this.#staged = true;
-  }
-
-  async finish(path: string, check: (held: HeldFiles) => void): Promise<void> {
-    const after: FileVersion = { hash: this.#hash.digest("hex"), size: this.#size, parts: this.#parts };
-    await this.#journal.record((held) => {
+/** Writes a file into a journal in parts, in constant memory. Of many parts, those so far are moved to the store, under a hidden path. */
+async function upload(
+  journal: FileJournal,
+  { path, content, check }: { path: string; content: AsyncIterable<Uint8Array>; check: (held: HeldFiles) => void },
+): Promise<void> {
+  const place = `${STAGING}/${randomUUID()}`;
+  const gone = { path: place, operation: "delete" as const, before: null, after: null, held: true };
+  const hash = createHash("sha256");
+  const parts: NonNullable<FileVersion["parts"]> = [];
+  let [blobs, size, isStaged]: [Blob[], number, boolean] = [[], 0, false];
+  try {
+    for await (const part of partsOf(content, PART_BYTES)) {
+      hash.update(part.bytes);
+      parts.push({ blob: part.hash, size: part.bytes.length });
+      blobs.push(part);
+      size += part.bytes.length;
+      if (blobs.length * PART_BYTES < STAGE_BYTES) continue;
+      const after: FileVersion = { hash: "", size, parts: [...parts] };
+      const staged = { path: place, operation: "write" as const, before: null, after, held: true };
+      await journal.record(() => [staged], blobs);
+      [blobs, isStaged] = [[], true];
+    }
+    const after: FileVersion = { hash: hash.digest("hex"), size, parts };
+    await journal.record((held) => {
       check(held);
       const before = held[path]?.version ?? null;
       const written = { path, operation: "write" as const, before, after, version: after.hash, held: true };
-      return this.#staged ? [written, this.#gone()] : [written];
-    }, this.#blobs);
-  }
-
-  async discard(): Promise<void> {
-    if (this.#staged) await this.#journal.record((held) => (held[this.#place] ? [this.#gone()] : null));
-  }
-
-  #gone() {
-    return { path: this.#place, operation: "delete" as const, before: null, after: null, held: true };
+      return isStaged ? [written, gone] : [written];
+    }, blobs);
+  } catch (error) {
+    if (isStaged) await journal.record((held) => (held[place] ? [gone] : null));
+    throw error;
   }
 }
 

@@ -78,7 +78,6 @@ class MemoryBackend implements Backend {
     this.#checkWrite(path, options);
     const chunks: Uint8Array[] = [];
     for await (const chunk of untilAborted(content, signal)) if (chunk.length > 0) chunks.push(copyOf(chunk));
-    signal?.throwIfAborted();
     return this.put(path, chunks, options);
   };
 

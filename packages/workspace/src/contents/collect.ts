@@ -5,7 +5,7 @@ export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer
   return Buffer.concat(copies);
 }
 
-/** The same chunks. Throws at the next one if the signal is aborted. */
+/** The same chunks. Throws at the next one, or at the end, if the signal is aborted. */
 export async function* untilAborted(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
@@ -14,4 +14,5 @@ export async function* untilAborted(
     signal?.throwIfAborted();
     yield chunk;
   }
+  signal?.throwIfAborted();
 }

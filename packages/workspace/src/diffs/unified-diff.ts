@@ -26,15 +26,22 @@ export async function unifiedDiff(
   { maxChars = Infinity }: { maxChars?: number } = {},
 ): Promise<string> {
   const [oldLines, newLines] = [linesOf(before.text), linesOf(after.text)];
-  const out = new DiffText(maxChars - NOTE_CHARS);
-  out.add(`--- ${before.path === null ? "/dev/null" : quoted(`a${before.path}`)}`);
-  out.add(`+++ ${after.path === null ? "/dev/null" : quoted(`b${after.path}`)}`);
+  const lines: string[] = [];
+  let [room, missing] = [maxChars - NOTE_CHARS, 0];
+  const add = (line: string): void => {
+    room -= line.length + 1;
+    if (room >= 0) lines.push(line);
+    else missing++;
+  };
+  add(`--- ${before.path === null ? "/dev/null" : quoted(`a${before.path}`)}`);
+  add(`+++ ${after.path === null ? "/dev/null" : quoted(`b${after.path}`)}`);
   for await (const hunk of hunks(lineChanges(oldLines, newLines)))
     for (const line of hunkLines(hunk, oldLines, newLines)) {
-      out.add(line);
+      add(line);
       if (isDue()) await yieldIfDue();
     }
-  return out.text();
+  if (missing > 0) lines.push(`\\ ${missing} more lines`);
+  return `${lines.join("\n")}\n`;
 }
 
 /** A diff for a UI, from a text (`null`: there was no file). `undefined` for texts that are too large, or are not text. */
@@ -91,25 +98,3 @@ function* hunkLines(changes: LineChange[], oldLines: string[], newLines: string[
 
 /** Lines are counted from 1. An empty range is named by the line before it. */
 const rangeOf = (start: number, end: number): string => `${end === start ? start : start + 1},${end - start}`;
-
-/** The lines of a diff, of which those after the limit are only counted. */
-class DiffText {
-  readonly #lines: string[] = [];
-  #room: number;
-  #missing = 0;
-
-  constructor(maxChars: number) {
-    this.#room = maxChars;
-  }
-
-  add(line: string): void {
-    this.#room -= line.length + 1;
-    if (this.#room >= 0) this.#lines.push(line);
-    else this.#missing++;
-  }
-
-  text(): string {
-    const note = this.#missing > 0 ? [`\\ ${this.#missing} more lines`] : [];
-    return [...this.#lines, ...note, ""].join("\n");
-  }
-}

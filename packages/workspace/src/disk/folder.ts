@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  type BigIntStats,
-  type Stats,
-} from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import type { Entry } from "../backend.ts";
 import { fileError } from "../file-error.ts";
@@ -114,23 +105,6 @@ export class Folder {
     const real = await (handle ? readlink(procPath(handle)) : realDirectory(place.real)).catch(() => null);
     if (real === place.real) return folder;
     await folder[Symbol.asyncDispose]();
-    return null;
-  }
-
-  /** The same, synchronous: faster for many folders. Only with descriptors; `null` also without them. */
-  descendNow(names: readonly string[]): ({ at(name: string): string } & Disposable) | null {
-    if (!this.#handle || names.length === 0) return null;
-    const under = names.join("/");
-    let fd: number;
-    try {
-      fd = openSync(this.at(under), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    } catch {
-      return null;
-    }
-    const place = `/proc/self/fd/${fd}`;
-    const folder = { at: (name: string) => `${place}/${name}`, [Symbol.dispose]: () => closeSync(fd) };
-    if (readlinkSync(place) === `${this.real}/${under}`) return folder;
-    folder[Symbol.dispose]();
     return null;
   }
 

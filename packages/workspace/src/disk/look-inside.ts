@@ -10,49 +10,31 @@ import { kindOf, type Folder } from "./folder.ts";
 import { isCoarse, msUntilSettled, diskVersion } from "./disk-version.ts";
 import { notAFile } from "./write/write-file.ts";
 
-type FileOf = (path: string, stats: BigIntStats) => TreeFile;
+type FileOf = (path: string, stats: BigIntStats, folder: Folder) => TreeFile;
 
-/**
- * The same for the usual case, without waiting: a folder that no link leads to, and files whose version their times tell. `null`: it takes
- * `lookInside`.
- */
-export function lookInsideNow(
-  root: Folder,
-  { parent, paths }: { parent: string; paths: readonly string[] },
-  fileOf: FileOf,
-): Sight[] | null {
-  using folder = root.descendNow(namesOf(parent));
-  if (!folder) return null;
-  const sights: Sight[] = [];
-  for (const path of paths) {
-    const stats = statsAt(folder, path);
-    if (stats instanceof FileError) return null;
-    const kind = stats ? kindOf(stats) : "nothing";
-    if (kind === "other" || (stats && (msUntilSettled(stats) > 0 || isCoarse(stats)))) return null;
-    sights.push(kind === "file" ? { path, kind, file: fileOf(path, stats!) } : { path, kind });
-  }
-  return sights;
-}
-
-/** What exists at these paths of one folder, which is opened once. Files are examined synchronously, which is much faster. */
+/** What exists at these paths of one folder, which is open until the next one. Files are examined synchronously, which is much faster. */
 export async function* lookInside(
   disk: Disk,
-  { parent, paths }: { parent: string; paths: readonly string[] },
+  { root, parent, paths }: { root: Folder; parent: string; paths: readonly string[] },
   fileOf: FileOf,
 ): AsyncGenerator<Sight> {
+  await using quick = await root.descend(namesOf(parent));
+  if (quick) return yield* sightsIn(quick, paths, fileOf);
   const opened = await onDisk(parent, () => disk.locate(parent, { follow: "block" })).catch(expected);
   if (opened instanceof FileError) {
     for (const path of paths) yield { path, kind: "failed", error: opened };
     return;
   }
   await using located = opened;
-  if (located.isDirectory) {
-    const folder = located.enter();
-    for (const [path, stats] of await statsOf(folder, paths)) yield await sightOf(folder, { path, stats, fileOf });
-  } else if (located.found || located.blocked) {
+  if (located.isDirectory) yield* sightsIn(located.enter(), paths, fileOf);
+  else if (located.found || located.blocked) {
     const by = joinPath(located.folder.path, located.name);
     for (const path of paths) yield { path, kind: "blocked", by };
   } else for (const path of paths) yield { path, kind: "nothing" };
+}
+
+async function* sightsIn(folder: Folder, paths: readonly string[], fileOf: FileOf): AsyncGenerator<Sight> {
+  for (const [path, stats] of await statsOf(folder, paths)) yield await sightOf(folder, { path, stats, fileOf });
 }
 
 type Looked = BigIntStats | FileError | undefined;
@@ -74,7 +56,7 @@ async function statsOf(folder: Folder, paths: readonly string[]): Promise<Map<st
   return found;
 }
 
-function statsAt(folder: { at(name: string): string }, path: string): Looked {
+function statsAt(folder: Folder, path: string): Looked {
   try {
     return lstatSync(folder.at(nameOf(path)), { bigint: true, throwIfNoEntry: false });
   } catch (error) {
@@ -91,12 +73,12 @@ async function sightOf(
   const kind = kindOf(stats);
   if (kind === "other") return { path, kind: "failed", error: notAFile(path) };
   if (kind !== "file") return { path, kind };
-  if (!isCoarse(stats)) return { path, kind, file: fileOf(path, stats) };
+  if (!isCoarse(stats)) return { path, kind, file: fileOf(path, stats, folder) };
   const name = nameOf(path);
   await using found = await folder.lookAt(name);
   if (found?.kind !== "file") return { path, kind: "nothing" };
   const version = await diskVersion(found.stats, () => folder.hash(name, found));
-  return { path, kind, file: { ...fileOf(path, found.stats), version } };
+  return { path, kind, file: { ...fileOf(path, found.stats, folder), version } };
 }
 
 /** Any error but a `FileError` is a defect. */

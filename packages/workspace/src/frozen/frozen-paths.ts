@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CONTEXT_PATH } from "@cinch/core/workspace";
 import type { Backend, Reach } from "../backend.ts";
-import { CONTEXT_IS_READ_ONLY } from "../backends/context.ts";
+import { CONTEXT_IS_READ_ONLY } from "../backends/own-folders.ts";
 import type { Access } from "../backends/policy.ts";
 import { glob } from "../glob/index.ts";
 import { OUTPUT_PATH } from "../outputs/outputs.ts";

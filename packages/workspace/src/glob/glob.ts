@@ -1,5 +1,5 @@
 import { Machine } from "./machine.ts";
-import { compile, either } from "./program.ts";
+import { compile } from "./program.ts";
 
 export const MAX_PATTERN_LENGTH = 1_000;
 
@@ -34,10 +34,9 @@ export function anyGlob(patterns: readonly string[], { ignoreCase = false, itsel
     throw new RangeError(`A pattern has at most ${MAX_PATTERN_LENGTH} characters.`);
   const form = ignoreCase ? folded : trimmed;
   const plain = patterns.map((pattern) => form(pattern).replace(/(^|\/)(?:\*\*\/)+/g, "$1**/"));
-  const programs = plain.map((one) => compile(one, { itself }));
   /** The literal text that every match ends with. It rules out most paths quickly. */
   const ending = plain.length === 1 ? /[^*?[\]{}\\/,]*$/.exec(plain[0]!)![0] : "";
-  const machine = new Machine(programs.length === 1 ? programs[0]! : either(programs));
+  const machine = new Machine(compile(plain, { itself }));
   return {
     matches(path) {
       const text = form(path);

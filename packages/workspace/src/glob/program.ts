@@ -13,23 +13,18 @@ const codeOf = (char: string): number => char.codePointAt(0)!;
 const charOp = (char: string): Op => ({ op: "char", code: codeOf(char) });
 const NEGATIONS = ["!", "^"];
 
-/** Compiles a pattern to a program that never backtracks: its time is bounded by the lengths of pattern and path. */
-export function compile(pattern: string, options: { itself: boolean }): Op[] {
-  const compiler = new Compiler(pattern, options);
-  compiler.sequence({ nameBegins: true, inBraces: false });
-  compiler.ops.push({ op: "end" });
-  return compiler.ops;
-}
-
-export function either(programs: readonly Op[][]): Op[] {
-  const ops: Op[] = [{ op: "split", to: [] }];
+/**
+ * Compiles patterns to one program, which accepts what any of them matches and never backtracks: its time is bounded by the lengths of
+ * patterns and path.
+ */
+export function compile(patterns: readonly string[], options: { itself: boolean }): Op[] {
   const begins: number[] = [];
-  for (const program of programs) {
-    const from = ops.length;
-    begins.push(from);
-    for (const op of program) ops.push(op.op === "split" ? { op: "split", to: op.to.map((to) => to + from) } : op);
+  const ops: Op[] = [{ op: "split", to: begins }];
+  for (const pattern of patterns) {
+    begins.push(ops.length);
+    new Compiler(pattern, ops, options).sequence({ nameBegins: true, inBraces: false });
+    ops.push({ op: "end" });
   }
-  ops[0] = { op: "split", to: begins };
   return ops;
 }
 
@@ -39,13 +34,15 @@ interface Context {
   inBraces: boolean;
 }
 
+/** Appends the program of a pattern to others. */
 class Compiler {
-  readonly ops: Op[] = [];
+  readonly ops: Op[];
   readonly #text: string[];
   readonly #itself: boolean;
   #at = 0;
 
-  constructor(pattern: string, { itself }: { itself: boolean }) {
+  constructor(pattern: string, ops: Op[], { itself }: { itself: boolean }) {
+    this.ops = ops;
     this.#itself = itself;
     this.#text = [...pattern];
   }

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import type { Sink } from "../shells/shell.ts";
 import { cleanText } from "./clean-text.ts";
 import type { OutputFile } from "./outputs.ts";
@@ -23,6 +23,7 @@ export interface Excerpt {
 export class Output {
   readonly #place: OutputFile;
   readonly #head = Buffer.alloc(HEAD_BYTES);
+  /** The newest bytes, the last one at its end. */
   readonly #tail = Buffer.alloc(TAIL_BYTES);
   #bytes = 0;
   #file: FileHandle | undefined;
@@ -108,14 +109,9 @@ export class Output {
   #remember(chunk: Uint8Array): void {
     const room = Math.max(0, HEAD_BYTES - this.#bytes);
     this.#head.set(chunk.subarray(0, room), Math.min(this.#bytes, HEAD_BYTES));
-    // The tail is a ring buffer: of a chunk that does not fit, only the end is written.
-    const rest = chunk.subarray(room);
-    const skipped = Math.max(0, rest.length - TAIL_BYTES);
-    const at = (Math.max(0, this.#bytes + room - HEAD_BYTES) + skipped) % TAIL_BYTES;
-    const newest = rest.subarray(skipped);
-    const untilEnd = newest.subarray(0, TAIL_BYTES - at);
-    this.#tail.set(untilEnd, at);
-    this.#tail.set(newest.subarray(untilEnd.length), 0);
+    const newest = chunk.subarray(Math.max(room, chunk.length - TAIL_BYTES));
+    this.#tail.copyWithin(0, newest.length);
+    this.#tail.set(newest, TAIL_BYTES - newest.length);
     this.#bytes += chunk.length;
   }
 
@@ -126,9 +122,7 @@ export class Output {
   /** What came after the start, as far as it is in memory. */
   #end(): Buffer {
     const came = Math.max(0, this.#bytes - HEAD_BYTES);
-    if (came <= TAIL_BYTES) return this.#tail.subarray(0, came);
-    const at = came % TAIL_BYTES;
-    return Buffer.concat([this.#tail.subarray(at), this.#tail.subarray(0, at)]);
+    return this.#tail.subarray(TAIL_BYTES - Math.min(came, TAIL_BYTES));
   }
 }
 

@@ -7,7 +7,7 @@ import { cacheFolder, checkPrivate, makePrivate } from "../private-folder.ts";
 /** The path of the workspace below which outputs can be read. They are not listed: the name of an output gives access to it. */
 export const OUTPUT_PATH = "/.cinch/output";
 
-const OUTPUT = /^[0-9a-f]{32}\.txt$/;
+export const isOutputName = (name: string): boolean => /^[0-9a-f]{32}\.txt$/.test(name);
 const NOTE = /^[0-9a-f]{32}\.id$/;
 const LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -45,12 +45,6 @@ export class Outputs {
     };
   }
 
-  /** The name in this folder of a path of the workspace; `undefined` if no output can have that path. */
-  nameOf(path: string): string | undefined {
-    const name = path.slice(OUTPUT_PATH.length + 1);
-    return OUTPUT.test(name) ? name : undefined;
-  }
-
   /** Rejects if the folder does not exist, or if other users can write to it. */
   check(): Promise<void> {
     return checkPrivate(this.directory);
@@ -58,7 +52,7 @@ export class Outputs {
 
   /** Notes which file has the output of a command, for later processes. */
   async note(command: CommandKey, { path }: OutputFile): Promise<void> {
-    await writeFile(join(this.directory, noteName(command)), this.nameOf(path) ?? "", { mode: 0o600 });
+    await writeFile(join(this.directory, noteName(command)), path.slice(OUTPUT_PATH.length + 1), { mode: 0o600 });
   }
 
   /** The output of a command of an earlier process; `undefined` if the command is unknown, or its output was deleted. */
@@ -66,7 +60,7 @@ export class Outputs {
     try {
       await this.check();
       const name = await readFile(join(this.directory, noteName(command)), "utf8");
-      if (!OUTPUT.test(name)) return undefined;
+      if (!isOutputName(name)) return undefined;
       const { size } = await stat(join(this.directory, name));
       return { path: `${OUTPUT_PATH}/${name}`, bytes: size };
     } catch {
@@ -85,7 +79,7 @@ export class Outputs {
       const path = join(this.directory, name);
       if ((await lstat(path)).mtimeMs < oldest) await unlink(path);
     };
-    await Promise.allSettled(names.filter((name) => OUTPUT.test(name) || NOTE.test(name)).map(remove));
+    await Promise.allSettled(names.filter((name) => isOutputName(name) || NOTE.test(name)).map(remove));
   }
 }
 

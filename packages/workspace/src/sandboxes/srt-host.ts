@@ -2,12 +2,13 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { kernelMounts } from "./kernel.ts";
 
 /**
  * A program for sandbox-runtime, because that keeps its state in globals, handles signals, leaves files in its working folder, and has
- * helpers that would outlive a harness that is killed. The program ends with its standard input.
+ * helpers that would outlive a harness that is killed. The program ends with its standard input. It imports none of our packages: they are
+ * not built in a clone, where the program runs from its source.
  */
 export type SrtRequest =
   | { id: number; key: string; wrap: string; hosts: readonly string[]; files: SrtFiles }
@@ -60,15 +61,26 @@ exec ${programs.bwrap} "\${@:1:n-1}" ${mounts.join(" ")} "\${@:n}"
   return program;
 }
 
+/** sandbox-runtime gives its helpers about a second to start, which on a busy machine is not always enough. */
+async function initialize(triesLeft = 3): Promise<void> {
+  try {
+    await SandboxManager.initialize({
+      network: { allowedDomains: [], deniedDomains: [] },
+      filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
+      ripgrep: { command: programs.rg },
+      bwrapPath: bwrapWith(kernelMounts({ capable: true })),
+      socatPath: programs.socat,
+    });
+  } catch (error) {
+    if (triesLeft === 1) throw error;
+    await SandboxManager.reset();
+    await initialize(triesLeft - 1);
+  }
+}
+
 const programs = JSON.parse(process.argv[2]!) as SrtPrograms;
 try {
-  await SandboxManager.initialize({
-    network: { allowedDomains: [], deniedDomains: [] },
-    filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-    ripgrep: { command: programs.rg },
-    bwrapPath: bwrapWith(kernelMounts({ capable: true })),
-    socatPath: programs.socat,
-  });
+  await initialize();
   answer({ id: 0, argv: [] });
   const handled: Promise<void>[] = [];
   for await (const line of createInterface({ input: process.stdin })) handled.push(handle(JSON.parse(line)));

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { isProgramIn, pathOutside } from "../processes/host-programs.ts";
 import { KERNEL_PROBE, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
@@ -14,6 +14,9 @@ import type { SrtClient } from "./srt-client.ts";
 
 const PACKAGE = "@anthropic-ai/sandbox-runtime";
 const PROBE_MS = 30_000;
+/** sandbox-runtime waits 0.3 s for its relays to the hosts. On a busy machine they start later, and the command would find no network. */
+const UNTIL_ONLINE =
+  "for port in 3128 1080; do for try in {1..100}; do { true < /dev/tcp/127.0.0.1/$port; } 2>/dev/null && break; sleep 0.05; done; done";
 
 /** sandbox-runtime: bubblewrap with a filter on system calls, and a proxy to the hosts. Commands can't make Unix sockets. */
 export function srtSandbox(): Sandbox {
@@ -68,7 +71,8 @@ export function srtSandbox(): Sandbox {
       // sandbox-runtime can't mount our folder as the home. Each command gets an empty one in memory.
       const home = view.home ?? tmp;
       const prepare = `export TMPDIR=${quoted(tmp)} HOME=${quoted(home)}; mkdir -p "$HOME" 2>/dev/null`;
-      const wrap = `${prepare}; exec ${line.argv.map(quoted).join(" ")}`;
+      const online = hosts.length > 0 ? `${UNTIL_ONLINE}; ` : "";
+      const wrap = `${prepare}; ${online}exec ${line.argv.map(quoted).join(" ")}`;
       const argv = await host.wrap({ key, wrap, hosts, files });
       return { ...line, argv, done: () => host.release(key) };
     },

@@ -11,20 +11,16 @@ export async function* searchable(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  let beginning: Uint8Array[] | null = [];
+  const held: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of untilAborted(chunks, signal)) {
     await yieldIfDue();
-    if (!beginning) {
-      yield chunk;
-      continue;
-    }
-    beginning.push(chunk);
+    held.push(chunk);
+    const isProbed = length >= PROBE_BYTES;
     length += chunk.length;
     if (length < PROBE_BYTES) continue;
-    if (isBinary(Buffer.concat(beginning))) return;
-    yield* beginning;
-    beginning = null;
+    if (!isProbed && isBinary(Buffer.concat(held))) return;
+    yield* held.splice(0);
   }
-  if (beginning && !isBinary(Buffer.concat(beginning))) yield* beginning;
+  if (!isBinary(Buffer.concat(held))) yield* held;
 }

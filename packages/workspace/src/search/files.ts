@@ -1,9 +1,9 @@
-import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, TreeFile } from "../backend.ts";
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Reach, TreeFile } from "../backend.ts";
+import { collect } from "../contents/collect.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { nameOf } from "../paths.ts";
 import { Batches } from "./batches.ts";
 import { searchable } from "./contents.ts";
-import { plainMatches } from "./plain.ts";
 import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
 import { lineMatches, type Source } from "./line-matches.ts";
 import { walk, type Found, type WalkQuery, type Walkable } from "./walk.ts";
@@ -32,35 +32,26 @@ export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenera
   }
 }
 
-/** `grep` for backends without a faster one. Regular expressions are left to ripgrep. */
+/** `grep` for backends without a faster one: ripgrep reads their files from its standard input. */
 export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
   reach.signal?.throwIfAborted();
   const search = planGrep(query);
   const asked = await backend.stat(query.path, reach);
   if (!asked) throw fileError("not_found", query.path);
-  const sources = sourcesOf(backend, search, reach);
-  if (query.regex) yield* lineMatches(sources, query, reach.signal);
-  else for await (const { path, contents } of sources) yield* plainMatches(path, contents, query);
+  yield* lineMatches(sourcesOf(backend, search, reach), query, reach.signal);
 }
 
 async function* sourcesOf(backend: Searchable, search: WalkQuery, reach: Reach): AsyncGenerator<Source> {
   for await (const { path } of filesOf(backend, search, reach)) {
-    const contents = searchable(readable({ backend, path, reach }), reach.signal);
-    yield { path, contents };
+    const chunks = readable(() => backend.read(path, {}, reach));
+    yield { path, contents: searchable(chunks, reach.signal) };
   }
 }
 
-interface Reading {
-  backend: Pick<Backend, "read">;
-  path: string;
-  reach: Reach;
-  range?: Range;
-}
-
-/** No bytes for a file that can't be read or no longer exists. */
-async function* readable({ backend, path, reach, range = {} }: Reading): AsyncGenerator<Uint8Array> {
+/** No bytes of a file that can't be read or no longer exists. */
+async function* readable(read: () => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
-    yield* backend.read(path, range, reach);
+    yield* read();
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
   }
@@ -91,7 +82,6 @@ function walkable(backend: Searchable, reach: Reach): Walkable<Entry> {
 
 /** The beginning of a file as text; "" if it does not exist or can't be read. */
 export async function beginningOf(backend: Pick<Backend, "read">, path: string, reach: Reach): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of readable({ backend, path, reach, range: { end: BEGINNING_BYTES } })) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  const chunks = readable(() => backend.read(path, { end: BEGINNING_BYTES }, reach));
+  return (await collect(chunks)).toString("utf8");
 }

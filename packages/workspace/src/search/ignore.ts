@@ -5,7 +5,8 @@ import { nameOf, relativeTo } from "../paths.ts";
 export const IGNORE_FILES = [".gitignore", ".ignore"];
 
 /** Excluded without an ignore file. */
-const ALWAYS = new Set([".git", "node_modules"]);
+export const ALWAYS: ReadonlySet<string> = new Set([".git", "node_modules"]);
+const BROUGHT_BACK = /^!.*(?:node_modules|\.git\b)/m;
 
 /** The most rules that are read of one directory. */
 const MAX_RULES = 2_000;
@@ -21,11 +22,14 @@ export class Ignores {
   readonly #above: Ignores | null;
   readonly #directory: string;
   readonly #rules: readonly IgnoreRule[];
+  /** Whether the rules may include a folder again that is excluded without an ignore file. */
+  readonly bringsBack: boolean;
 
   constructor(above: Ignores | null = null, directory = "/", text = "") {
     this.#above = above;
     this.#directory = directory;
     this.#rules = rulesIn(text);
+    this.bringsBack = BROUGHT_BACK.test(text) || (above?.bringsBack ?? false);
   }
 
   /** Whether there are no rules. */

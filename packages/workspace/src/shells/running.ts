@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { outputPump, type OutputPump } from "../processes/output-pump.ts";
 import type { ShellCommand, CommandExit, Running, Sink } from "./shell.ts";
 

@@ -66,7 +66,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   let prepared: Promise<void> | undefined;
   let hasPlaceholders = false;
   let chosen: Promise<Choice> | undefined;
-  const choice = () => (chosen ??= sandbox === "auto" ? choose(options.root, hosts) : demand(options.root, sandbox));
+  const choice = () => (chosen ??= choose(options.root, sandbox, hosts));
 
   const boundsIn = async ({ folder, hostPath }: Launch, more: SandboxBounds["rules"]): Promise<SandboxBounds> => {
     await (prepared ??= prepare(folder, hostPath));
@@ -129,23 +129,17 @@ interface Choice {
   reasons: string[];
 }
 
-/** With hosts sandbox-runtime comes first, because it can tell them apart. Bubblewrap needs no package and starts faster. */
-async function choose(root: string, hosts: readonly string[]): Promise<Choice> {
+/** A sandbox that was asked for must work. Of the others, bubblewrap needs no package and starts faster, but can't tell hosts apart. */
+async function choose(root: string, asked: "auto" | Sandbox, hosts: readonly string[]): Promise<Choice> {
   const reasons: string[] = [];
-  const known = [bwrapSandbox(), srtSandbox()];
-  for (const sandbox of hosts.length > 0 ? known.toReversed() : known) {
+  const known = hosts.length > 0 ? [srtSandbox(), bwrapSandbox()] : [bwrapSandbox(), srtSandbox()];
+  for (const sandbox of asked === "auto" ? known : [asked]) {
     const probe = await sandbox.probe(root);
     if (probe.works) return { found: sandbox, reasons };
     reasons.push(probe.reason);
   }
+  if (asked !== "auto") throw new CinchError("INVALID_CONFIG", reasons.join(" "));
   return { found: undefined, reasons };
-}
-
-/** A sandbox that was asked for by name must work. */
-async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
-  const probe = await sandbox.probe(root);
-  if (!probe.works) throw new CinchError("INVALID_CONFIG", probe.reason);
-  return { found: sandbox, reasons: [] };
 }
 
 /** Reserves hidden files that are missing: a mount does not, and a file beside a database can change what the database contains. */

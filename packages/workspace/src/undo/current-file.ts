@@ -1,7 +1,7 @@
 import type { FileReach, FileVersion, LookedAt } from "@cinch/core/workspace";
 import type { Backend, Reach, Sight } from "../backend.ts";
 import { sightsOf } from "../backends/bulk.ts";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { yieldIfDue } from "../contents/pace.ts";
 import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../contents/saved-contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";

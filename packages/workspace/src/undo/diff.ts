@@ -1,8 +1,9 @@
 import type { FileDiff } from "@cinch/core";
 import type { FileVersion } from "@cinch/core/workspace";
 import { collect } from "../contents/collect.ts";
+import { decoded } from "../contents/long-text.ts";
 import { MAX_DIFF_BYTES, unifiedDiff } from "../diffs/unified-diff.ts";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { backendReach, storedContents, type CurrentFile, type LookOptions } from "./current-file.ts";
 
 /** From a version to what is there now. `null` if nothing has changed. */
@@ -23,10 +24,10 @@ export async function diffOf(
     return without(`Larger than ${MAX_DIFF_BYTES} bytes.`);
   try {
     const [was, is] = await Promise.all([
-      before ? decoded(storedContents(before, reach)) : "",
-      file ? decoded(backend.read(path, {}, backendReach(reach))) : "",
+      before ? textOf(storedContents(before, reach)) : "",
+      file ? textOf(backend.read(path, {}, backendReach(reach))) : "",
     ]);
-    if (was === null || is === null) return without("Not text.");
+    if (was === undefined || is === undefined) return without("Not text.");
     const diff = await unifiedDiff({ path: before && path, text: was }, { path: file && path, text: is });
     return { path, status, diff };
   } catch (error) {
@@ -34,13 +35,8 @@ export async function diffOf(
   }
 }
 
-/** `null` if the contents are not text. */
-async function decoded(contents: AsyncIterable<Uint8Array>): Promise<string | null> {
+/** `undefined` if the contents are not text. */
+async function textOf(contents: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   const bytes = await collect(contents);
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  return bytes.includes(0) ? undefined : decoded([bytes]);
 }

@@ -4,7 +4,7 @@ import type { FileDiff } from "@cinch/core";
 import type { Backend } from "../backend.ts";
 import { inBatches } from "../contents/batches.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { nameOf } from "../paths.ts";
 import { IGNORE_FILES } from "../search/ignore.ts";
 import { saveContents, chunksOf, type SavedContents } from "../contents/saved-contents.ts";

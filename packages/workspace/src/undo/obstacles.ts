@@ -1,7 +1,7 @@
 import type { FileReach, FileRestore } from "@cinch/core/workspace";
 import type { Backend, Sight } from "../backend.ts";
 import { namesInside, sightsOf } from "../backends/bulk.ts";
-import { errorMessage } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { parentOf, shown } from "../paths.ts";
 import { backendReach } from "./current-file.ts";
 

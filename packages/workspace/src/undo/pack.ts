@@ -14,12 +14,14 @@ export interface PackedContents {
  * Nothing is synced: contents that a power failure destroyed no longer match their hash.
  */
 export class Pack {
+  readonly generation: string;
   readonly #folder: string;
   readonly #name: string;
   #handle: FileHandle | undefined;
   #end = 0;
 
   constructor(folder: string, generation: string) {
+    this.generation = generation;
     this.#folder = folder;
     this.#name = `${generation}/${randomBytes(9).toString("base64url")}.pack`;
   }

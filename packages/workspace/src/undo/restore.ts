@@ -4,7 +4,8 @@ import type { Backend, SmallWrite } from "../backend.ts";
 import { writeEach } from "../backends/bulk.ts";
 import { inBatches } from "../contents/batches.ts";
 import { collect } from "../contents/collect.ts";
-import { errorMessage, FileError } from "../file-error.ts";
+import { FileError } from "../file-error.ts";
+import { errorMessage } from "../thrown-error.ts";
 import { backendReach, currentFiles, storedContents, type CurrentFile } from "./current-file.ts";
 import { LINK } from "./snapshot.ts";
 

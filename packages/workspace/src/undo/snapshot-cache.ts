@@ -21,18 +21,15 @@ export interface CacheLocation {
   of: string;
 }
 
-/** A folder of snapshots with the contents that they refer to. */
-interface Generation {
-  name: string;
-  pack: Pack;
-}
-
-/** Snapshots on disk, for later processes, also of commands whose process died. If a generation is broken, a new one is begun. */
+/**
+ * Snapshots on disk, for later processes, also of commands whose process died. A generation is a folder of snapshots with the contents that
+ * they refer to. If one is broken, a new one is begun.
+ */
 export class SnapshotCache {
   readonly #folder: string;
   /** Begins the names of all generations of this workspace. */
   readonly #prefix: string;
-  #generation: Promise<Generation> | undefined;
+  #pack: Promise<Pack> | undefined;
 
   constructor({ folder, of }: CacheLocation) {
     this.#folder = folder;
@@ -41,19 +38,18 @@ export class SnapshotCache {
 
   /** Begins another generation if the current one is full or was deleted. Says whether it did. */
   async renew(): Promise<boolean> {
-    const { name, pack } = await this.#open();
-    const isThere = await touch(join(this.#folder, name));
+    const pack = await this.#open();
+    const isThere = await touch(join(this.#folder, pack.generation));
     if (isThere && pack.size <= FULL_BYTES) return false;
     await pack.close();
-    this.#generation = undefined;
+    this.#pack = undefined;
     await this.#open();
     return true;
   }
 
   /** The newest snapshot of any process; an empty one if there is none. */
   async newest(): Promise<Snapshot> {
-    const { name } = await this.#open();
-    const files = await entriesOf(join(this.#folder, name));
+    const files = await entriesOf(join(this.#folder, (await this.#open()).generation));
     const [last] = files.filter((file) => file.name.endsWith(EXTENSION)).toSorted((a, b) => b.at - a.at);
     const empty: Snapshot = { at: 0, files: new Map() };
     return last
@@ -65,7 +61,7 @@ export class SnapshotCache {
 
   /** Saves a snapshot under a name that every process can load it by. */
   async save(snapshot: Snapshot): Promise<string> {
-    const name = `${(await this.#open()).name}/${randomBytes(9).toString("base64url")}`;
+    const name = `${(await this.#open()).generation}/${randomBytes(9).toString("base64url")}`;
     const path = this.#pathOf(name);
     // Renamed, so that no reader sees a part of it.
     await writeFile(`${path}.new`, serializeSnapshot(snapshot), { mode: 0o600 });
@@ -98,7 +94,7 @@ export class SnapshotCache {
   }
 
   async put(bytes: Uint8Array): Promise<PackedContents> {
-    return (await this.#open()).pack.put(bytes);
+    return (await this.#open()).put(bytes);
   }
 
   /** The contents of a file; `undefined` if they were not kept, or are gone. */
@@ -108,8 +104,8 @@ export class SnapshotCache {
   }
 
   async close(): Promise<void> {
-    const generation = await this.#generation?.catch(() => undefined);
-    await generation?.pack.close();
+    const pack = await this.#pack?.catch(() => undefined);
+    await pack?.close();
   }
 
   #pathOf(name: string): string {
@@ -119,11 +115,11 @@ export class SnapshotCache {
     return join(this.#folder, generation, `${snapshot}${EXTENSION}`);
   }
 
-  #open(): Promise<Generation> {
-    this.#generation ??= this.#find().then((name) => ({ name, pack: new Pack(this.#folder, name) }));
+  #open(): Promise<Pack> {
+    this.#pack ??= this.#find().then((generation) => new Pack(this.#folder, generation));
     // Retried next time: the folder may have become writable.
-    this.#generation.catch(() => (this.#generation = undefined));
-    return this.#generation;
+    this.#pack.catch(() => (this.#pack = undefined));
+    return this.#pack;
   }
 
   /** The newest generation of this workspace, or a new one. Deletes those that are not used any more, of all workspaces. */

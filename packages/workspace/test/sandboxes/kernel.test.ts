@@ -6,7 +6,7 @@ import { bwrapSandbox, sandboxShell, srtSandbox } from "@cinch/workspace";
 import type { Probe } from "@cinch/workspace/shell";
 import { kernelMounts } from "../../src/sandboxes/kernel.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
-import { closing, folder, ran } from "../shells/shell-support.ts";
+import { closing, folder, ran, without } from "../shells/shell-support.ts";
 
 /** Opens every file of the kernel that does not belong to a process for writing, writes nothing, and prints those that opened. */
 const OPEN_ALL = `
@@ -34,6 +34,10 @@ const isRoot = process.getuid?.() === 0;
 
 test("neither sandbox on this machine lets the kernel's files be written: otherwise the tests below would be skipped", () => {
   for (const { why } of [bubblewrap, sandboxRuntime]) assert.doesNotMatch(String(why), /can be opened for writing/);
+});
+
+test("sandbox-runtime works where bubblewrap does and socat is installed: otherwise its tests would be skipped", () => {
+  if (bubblewrap.why === false && !without("socat")) assert.equal(sandboxRuntime.why, false);
 });
 
 test("every file of the kernel with a writable mode is mounted read-only, even if the machine denies it to root", () => {

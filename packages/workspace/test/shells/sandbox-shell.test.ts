@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { bwrapSandbox, sandboxShell, type Shell, srtSandbox } from "@cinch/workspace";
 import type { SandboxRule } from "@cinch/workspace/shell";
+import { programOn } from "../../src/processes/host-programs.ts";
 import { bubblewrap, sandboxRuntime } from "../sandboxes/sandboxes.ts";
 import {
   closing,
@@ -202,13 +203,45 @@ describe("the network", () => {
       const sandbox = srtSandbox();
       await using open = closing(sandboxShell({ root: root.path, sandbox, hosts: ["127.0.0.1"] }));
       await using shut = closing(sandboxShell({ root: root.path, sandbox }));
-      assert.equal((await ran(open.shell, get(`http://127.0.0.1:${port}/`))).stdout, "hello");
+      const { stdout, printed } = await ran(open.shell, get(`http://127.0.0.1:${port}/`));
+      assert.equal(stdout, "hello", printed);
       assert.match((await ran(open.shell, get(`http://localhost:${port}/`))).printed, /blocked/);
       assert.match((await ran(shut.shell, get(`http://127.0.0.1:${port}/`))).printed, /blocked/);
       assert.match((await open.shell.protection()).description, /network only to 127\.0\.0\.1/);
       server.close();
     },
   );
+
+  for (const { late, how } of [
+    { late: "its relays to the hosts", how: "[[ $1 == TCP* ]] && sleep 1" },
+    // Those of a first try, which sandbox-runtime gives up.
+    {
+      late: "its helpers",
+      how: '[[ $1 == UNIX* ]] && echo >> "$0.started" && (($(wc -l < "$0.started") <= 2)) && sleep 2',
+    },
+  ])
+    test(
+      `is there in sandbox-runtime when a command begins, however late ${late} start`,
+      { skip: sandboxRuntime.why || without("curl") },
+      async (t) => {
+        using root = folder();
+        using tools = folder();
+        const socat = programOn(process.env.PATH ?? "", "socat");
+        const script = `#!/bin/bash\n${how}\nexec ${socat} "$@"\n`;
+        writeFileSync(join(tools.path, "socat"), script, { mode: 0o755 });
+        const { PATH } = process.env;
+        t.after(() => (process.env["PATH"] = PATH));
+        process.env["PATH"] = `${tools.path}:${PATH}`;
+        const server = createServer((_request, response) => response.end("hello"));
+        t.after(() => server.close());
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+        const { port } = server.address() as AddressInfo;
+        const options = { root: root.path, sandbox: srtSandbox(), hosts: ["127.0.0.1"], readable: [tools.path] };
+        await using slow = closing(sandboxShell(options));
+        const { stdout, printed } = await ran(slow.shell, get(`http://127.0.0.1:${port}/`));
+        assert.equal(stdout, "hello", printed);
+      },
+    );
 
   test("is on or off in bubblewrap, which says so", { skip: bubblewrap.why || without("curl") }, async () => {
     using root = folder();

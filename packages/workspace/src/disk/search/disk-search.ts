@@ -1,14 +1,13 @@
 import type { Entry, GlobQuery, GrepMatch, GrepQuery } from "../../backend.ts";
 import { FileError, fileError } from "../../file-error.ts";
-import { relativeTo } from "../../paths.ts";
 import { planGlob, planGrep } from "../../search/plan.ts";
-import { walk, type Found, type WalkQuery, type Walkable } from "../../search/index.ts";
+import { walk, type Walkable } from "../../search/index.ts";
 import { Subtree } from "./subtree.ts";
-import { ignoredPaths } from "./ignored-paths.ts";
 import type { Disk, Links, Located } from "../disk.ts";
 import { entryOf } from "../folder.ts";
 import { matchesBelow, matchesIn } from "./ripgrep-matches.ts";
 import { QuickListing } from "./quick-listing.ts";
+import { wantedFiles } from "./wanted-files.ts";
 
 export interface SearchOptions {
   links: Links;
@@ -16,8 +15,6 @@ export interface SearchOptions {
   /** The beginning of any file of the workspace, for ignore files. */
   beginning(path: string): Promise<string>;
 }
-
-const MAX_NAMES_BYTES = 400_000;
 
 export async function* globDisk(disk: Disk, query: GlobQuery, options: SearchOptions): AsyncGenerator<Entry[]> {
   await checkDirectory(disk, query.path, options);
@@ -50,38 +47,17 @@ export async function* grepDisk(disk: Disk, query: GrepQuery, options: SearchOpt
   if (!located.found && !located.isDirectory) throw fileError("not_found", query.path);
   if (!located.isDirectory) return yield* grepFile(located, query, options);
   const below = new Subtree(located.enter(), query.path);
-  const names = namesFor(query);
-  const isQuick = names !== null && below.start.confinement === "descriptors";
-  const ignored = isQuick ? await ignoredPaths(below, options) : null;
-  if (!isQuick || !ignored) return yield* grepWalk(below, search, query, options);
-  const quick = { names, without: await ignored.folders() };
-  for await (const matches of matchesBelow(below, quick, { query, signal: options.signal }))
-    yield await ignored.without(matches);
+  const wanted = await wantedFiles(below, search, options);
+  const fast = { names: namesFor(query), without: [...wanted.skipped, ...(await wanted.excludedFolders())] };
+  for await (const matches of matchesBelow(below, fast, { query, signal: options.signal }))
+    yield await wanted.among(matches);
 }
 
-/** Walks here, and passes only files to ripgrep. */
-async function* grepWalk(
-  below: Subtree,
-  search: WalkQuery,
-  query: GrepQuery,
-  { beginning, signal }: SearchOptions,
-): AsyncGenerator<GrepMatch[]> {
-  const tree: Walkable = { children: (path) => below.children(path), beginning };
-  let most = 16;
-  const room = () => {
-    // Small groups first, for quick results; later large ones, because each starts a process.
-    most = Math.min(most * 16, 8_192);
-    return most;
-  };
-  for await (const files of ahead(inGroups(walk(tree, search, signal), room))) {
-    const names = files.map(({ path }) => relativeTo(query.path, path));
-    yield* matchesIn(below, names, { query, signal });
-  }
+/** A pattern for names that ripgrep reads as we do, and that fits every file that the query wants; `undefined`: there is none. */
+function namesFor({ glob = "" }: GrepQuery): string | undefined {
+  const name = glob.slice(glob.lastIndexOf("/") + 1);
+  return /^\*\.(?:\w+|\{\w+(?:,\w+)+\})$/.test(name) && !glob.startsWith("!") ? name : undefined;
 }
-
-/** A pattern that means the same to ripgrep; `undefined`: all files. `null` for any other pattern. */
-const namesFor = ({ glob }: GrepQuery): string | undefined | null =>
-  glob === undefined || /^\*\.\w+$/.test(glob) ? glob : null;
 
 /** A file that the query names is searched even if an ignore file excludes it. */
 async function* grepFile(located: Located, query: GrepQuery, { signal }: SearchOptions): AsyncGenerator<GrepMatch[]> {
@@ -94,38 +70,4 @@ async function* grepFile(located: Located, query: GrepQuery, { signal }: SearchO
 async function checkDirectory(disk: Disk, path: string, { links }: SearchOptions): Promise<void> {
   await using located = await disk.locate(path, links);
   located.enter(path);
-}
-
-/** Fetches the next item while the current one is used. */
-async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = Promise.allSettled([items.next()]);
-  try {
-    for (;;) {
-      const [item] = await next;
-      if (item.status === "rejected") throw item.reason;
-      if (item.value.done) return;
-      next = Promise.allSettled([items.next()]);
-      yield item.value.value;
-    }
-  } finally {
-    await next;
-    await items.return(undefined);
-  }
-}
-
-/** Groups of at most so many files, whose names fit into one command line. */
-async function* inGroups(files: AsyncIterable<Found[]>, most: () => number): AsyncGenerator<Found[]> {
-  let group: Found[] = [];
-  let [room, length] = [most(), 0];
-  for await (const some of files) {
-    for (const file of some) {
-      group.push(file);
-      length += Buffer.byteLength(file.path);
-      if (group.length < room && length < MAX_NAMES_BYTES) continue;
-      yield group;
-      group = [];
-      [room, length] = [most(), 0];
-    }
-  }
-  if (group.length > 0) yield group;
 }

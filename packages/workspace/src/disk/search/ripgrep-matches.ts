@@ -14,7 +14,7 @@ const COUNTS = ["--with-filename", "--null", "--count"];
 /** For files given by name. Whether they are text is checked later. */
 const NAMED = ["--text", "--max-depth=0"];
 /** For files that ripgrep finds itself. */
-const FOUND = ["--hidden", "--glob=!.git/", "--glob=!node_modules/", `--glob=!${TEMPORARY}`];
+const FOUND = ["--hidden", `--glob=!${TEMPORARY}`];
 
 interface Matching {
   query: GrepQuery;
@@ -24,7 +24,7 @@ interface Matching {
 interface FastSearch {
   /** A pattern for names that means the same to ripgrep. */
   names: string | undefined;
-  /** Folders to skip, as relative paths. */
+  /** Folders to skip: names, or paths with a slash in front. */
   without: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export async function* matchesBelow(
 ): AsyncGenerator<GrepMatch[]> {
   const began = Date.now();
   const only = names === undefined ? [] : [`--type-add=asked:${names}`, "--type=asked"];
-  const left = without.map((path) => `--glob=!/${path.replaceAll(/[*?[\]{}\\!]/g, "\\$&")}/`);
+  const left = without.map((path) => `--glob=!${path.replaceAll(/[*?[\]{}\\!]/g, "\\$&")}/`);
   const kind = query.counts ? "counts" : "lines";
   const options = [...(query.counts ? COUNTS : OPTIONS), ...FOUND, ...only, ...left];
   const printed = ripgrep({ query, paths: ["./"], options, cwd: below.start.place, signal });

@@ -30,8 +30,7 @@ export async function removeEmpty(folder: Folder, name: Name): Promise<void> {
   await using found = await folder.lookAt(name);
   if (found?.kind !== "directory") throw fileError("changed", joinPath(folder.path, `${name}`));
   const inside = folder.enter(name, found);
-  await inside.verify();
-  const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
+  const entries = await entriesOf(inside);
   if (entries.some((entry) => !entry.isDirectory())) throw fileError("changed", inside.path);
   for (const entry of entries) await removeEmpty(inside, entry.name);
   await folder.verify();
@@ -43,9 +42,7 @@ export async function removeEmpty(folder: Folder, name: Name): Promise<void> {
 
 /** The paths of everything below a directory except directories, including unusable names. */
 export async function* filesInside(folder: Folder): AsyncGenerator<string> {
-  await folder.verify();
-  const entries = await readdir(folder.place, { withFileTypes: true, encoding: "buffer" });
-  for (const entry of entries) {
+  for (const entry of await entriesOf(folder)) {
     if (!entry.isDirectory()) {
       yield joinPath(folder.path, entry.name.toString("utf8"));
       continue;
@@ -81,12 +78,16 @@ async function empty(folder: Folder, name: Name, signal: AbortSignal | undefined
   await using found = await folder.lookAt(name);
   if (found?.kind !== "directory") return;
   const inside = folder.enter(name, found);
-  await inside.verify();
-  const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
+  const entries = await entriesOf(inside);
   const files = entries.filter((entry) => !entry.isDirectory());
   await mapConcurrently(files, (entry) => remove(inside, entry.name, signal), signal);
   // One after the other: each keeps its directory open, and a tree may be wide.
   for (const entry of entries) if (entry.isDirectory()) await remove(inside, entry.name, signal);
+}
+
+async function entriesOf(folder: Folder) {
+  await folder.verify();
+  return readdir(folder.place, { withFileTypes: true, encoding: "buffer" });
 }
 
 export const notTheRoot = () => fileError("denied", "/", "the root can't be deleted. Delete what is in it.");

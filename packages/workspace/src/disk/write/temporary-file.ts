@@ -1,11 +1,57 @@
-import { fchmodSync, fchownSync, fstatSync, linkSync, renameSync, unlinkSync, type BigIntStats } from "node:fs";
+import {
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  futimesSync,
+  linkSync,
+  renameSync,
+  unlinkSync,
+  type BigIntStats,
+} from "node:fs";
+import { open, unlink, type FileHandle } from "node:fs/promises";
 import { fileError } from "../../file-error.ts";
 import { codeOf } from "../disk-error.ts";
+import { nextTime } from "../disk-version.ts";
 
-/* What is done with a temporary file before it has the name of the real one. Synchronous: none of this touches contents. */
+const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+
+interface NewContents {
+  content: Uint8Array | AsyncIterable<Uint8Array>;
+  mode: number | undefined;
+  /** The file that it replaces. */
+  found: BigIntStats | undefined;
+}
+
+/**
+ * Writes a temporary file, which `place` then gives the real name: readers, and a process after a crash, see the old contents or the new.
+ * What does not touch contents is synchronous, which is faster.
+ */
+export async function throughTemporary<T>(
+  temporary: string,
+  { content, mode, found }: NewContents,
+  place: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const created = found ? Number(found.mode & 0o777n) : (mode ?? 0o666);
+  await using file = await open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, created);
+  try {
+    await file.writeFile(content);
+    if (found) inherit(file.fd, found);
+    if (mode !== undefined) fchmodSync(file.fd, mode);
+    const time = nextTime();
+    futimesSync(file.fd, time, time);
+    // Otherwise a power loss could leave an empty file under the name.
+    await file.datasync();
+    return await place(file);
+  } catch (error) {
+    // If this fails, `sweep` removes it later.
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
+}
 
 /** Gives it the owner and mode of the file that it replaces. */
-export function inherit(fd: number, { uid, gid, mode }: BigIntStats): void {
+function inherit(fd: number, { uid, gid, mode }: BigIntStats): void {
   const now = fstatSync(fd, { bigint: true });
   if (now.uid !== uid || now.gid !== gid) {
     try {

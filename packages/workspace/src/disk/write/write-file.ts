@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
+import { access, mkdir, rename } from "node:fs/promises";
 import type { WriteOptions } from "../../backend.ts";
 import { untilAborted } from "../../contents/collect.ts";
 import { fileError } from "../../file-error.ts";
@@ -9,10 +9,8 @@ import { codeOf } from "../disk-error.ts";
 import { withLock } from "./exclusive.ts";
 import type { Folder } from "../folder.ts";
 import { temporaryName } from "../temporary.ts";
-import { create, inherit } from "./temporary-file.ts";
-import { hashFile, nextTime, diskVersion } from "../disk-version.ts";
-
-const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, W_OK } = constants;
+import { create, throughTemporary } from "./temporary-file.ts";
+import { hashFile, diskVersion } from "../disk-version.ts";
 
 export interface Writing extends WriteOptions {
   path: string;
@@ -21,31 +19,19 @@ export interface Writing extends WriteOptions {
   signal: AbortSignal | undefined;
 }
 
-/** Writes a temporary file and renames it: readers, and a process after a crash, see the old contents or the new. */
 export async function writeFile(disk: Disk, writing: Writing) {
-  await using located = await disk.locate(writing.path, writing.links);
-  const { folder, found } = located;
+  const { path, links, signal, mode } = writing;
+  await using located = await disk.locate(path, links);
   await checkTarget(located, writing);
-  const temporary = temporaryName();
-  const mode = found ? Number(found.stats.mode & 0o777n) : (writing.mode ?? 0o666);
-  await folder.verify();
-  await using handle = await open(folder.at(temporary), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-  try {
-    await fill(handle, writing);
-    if (found) inherit(handle.fd, found.stats);
-    if (writing.mode !== undefined) await handle.chmod(writing.mode);
-    const time = nextTime();
-    await handle.utimes(time, time);
-    // Otherwise a power loss could leave an empty file under the name.
-    await handle.datasync();
-    writing.signal?.throwIfAborted();
+  await located.folder.verify();
+  const temporary = located.folder.at(temporaryName());
+  const contents = { content: untilAborted(writing.content, signal), mode, found: located.found?.stats };
+  return await throughTemporary(temporary, contents, async (file) => {
+    signal?.throwIfAborted();
     await place(located, temporary, writing);
-  } catch (error) {
-    await unlink(folder.at(temporary)).catch(() => {});
-    throw error;
-  }
-  const stats = await handle.stat({ bigint: true });
-  return { stats, version: await diskVersion(stats, () => hashFile(handle)) };
+    const stats = await file.stat({ bigint: true });
+    return { stats, version: await diskVersion(stats, () => hashFile(file)) };
+  });
 }
 
 async function checkTarget(located: Located, writing: Writing): Promise<void> {
@@ -56,7 +42,7 @@ async function checkTarget(located: Located, writing: Writing): Promise<void> {
   if (found && found.kind !== "file") throw notAFile(path);
   await checkVersion(located, writing);
   // A rename needs no write permission on the file that it replaces. Without this check, read-only files would be overwritten.
-  if (found) await access(found.handle ? `/proc/self/fd/${found.handle.fd}` : folder.at(name), W_OK);
+  if (found) await access(found.handle ? `/proc/self/fd/${found.handle.fd}` : folder.at(name), constants.W_OK);
 }
 
 async function checkVersion(
@@ -68,11 +54,6 @@ async function checkVersion(
   if (version !== ifVersion) throw fileError("changed", path);
 }
 
-async function fill(handle: FileHandle, { content, signal }: Writing): Promise<void> {
-  for await (const chunk of untilAborted(content, signal))
-    for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
-}
-
 async function place(located: Located, temporary: string, writing: Writing): Promise<void> {
   const { folder } = located;
   const above = await makeFolders(located);
@@ -82,9 +63,8 @@ async function place(located: Located, temporary: string, writing: Writing): Pro
     await withLock(`${dev}:${ino}:${name}`, async () => {
       await check(above, name, writing);
       await folder.verify();
-      const [from, to] = [folder.at(temporary), above.at(name)];
-      if (writing.ifVersion === null) create(from, to, writing.path);
-      else await rename(from, to);
+      if (writing.ifVersion === null) create(temporary, above.at(name), writing.path);
+      else await rename(temporary, above.at(name));
     });
   } finally {
     if (above !== folder) await above[Symbol.asyncDispose]();

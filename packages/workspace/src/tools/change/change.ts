@@ -1,9 +1,12 @@
 import type { FileChange, FileOperation } from "@cinch/core/workspace";
 import type { ToolContext } from "@cinch/core";
 import type { Stat } from "../../backend.ts";
+import { collect } from "../../contents/collect.ts";
+import { decoded } from "../../contents/long-text.ts";
+import { MAX_DIFF_BYTES } from "../../diffs/unified-diff.ts";
 import { FileError } from "../../file-error.ts";
 import { shown } from "../../paths.ts";
-import { reachOf, readContents, type FileToolDeps } from "../file-tool-deps.ts";
+import { reachOf, readContents, type FileToolDeps, type ReadContext } from "../file-tool-deps.ts";
 import { chunksOf, MAX_SAVED_BYTES, saveContents, sha256InSteps, withMode } from "../../contents/saved-contents.ts";
 import type { SavedContents } from "../../contents/saved-contents.ts";
 
@@ -12,6 +15,12 @@ type OldFile = { stat: Stat; saved: SavedContents } | null;
 
 export async function oldContents(deps: FileToolDeps, stat: Stat, context: ToolContext): Promise<SavedContents> {
   return withMode(await saveContents(readContents(deps, stat, context), { whole: stat.size <= MAX_SAVED_BYTES }), stat);
+}
+
+/** The text of a file, to preview a change of it. `undefined` if it is too large for a diff, or is not text. */
+export async function currentText(deps: FileToolDeps, stat: Stat, context: ReadContext): Promise<string | undefined> {
+  if (stat.type === "directory" || stat.size > MAX_DIFF_BYTES) return undefined;
+  return decoded([await collect(readContents(deps, stat, context))]);
 }
 
 /** Throws unless this thread has read or written the file, and it has not changed since. */

@@ -8,8 +8,7 @@ import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-dep
 import { plural } from "../list/listing.ts";
 import { decoded, encoded, placesOf } from "../../contents/long-text.ts";
 import { isADirectory } from "../lookup/lookup.ts";
-import { checkSeen, oldContents, replace } from "./change.ts";
-import { currentText } from "./current-text.ts";
+import { checkSeen, currentText, oldContents, replace } from "./change.ts";
 import { sha256InSteps, type SavedContents } from "../../contents/saved-contents.ts";
 
 export const writeFileTool = (deps: FileToolDeps) =>

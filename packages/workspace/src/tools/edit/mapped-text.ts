@@ -33,7 +33,7 @@ export async function forgivingView(source: string): Promise<MappedText> {
     const end = found < 0 ? source.length : found;
     let from = found > at && source[found - 1] === "\r" ? end - 1 : end;
     const least = Math.max(at, first);
-    while (from > least && SPACES.has(source.charCodeAt(from - 1))) {
+    while (from > least && SPACE.test(source[from - 1]!)) {
       from--;
       if (isDue()) await yieldIfDue();
     }
@@ -47,11 +47,8 @@ export async function forgivingView(source: string): Promise<MappedText> {
 
 const byteOrderMark = (source: string): Span[] => (source.startsWith("\ufeff") ? [{ from: 0, to: 1 }] : []);
 
-const SPACES = new Set(
-  [..." \t\v\f\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"].map(
-    (one) => one.charCodeAt(0),
-  ),
-);
+/** White space within a line. */
+const SPACE = /[ \t\v\f\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
 
 /** Replaces each character by one character, so that offsets stay valid. */
 function plain(text: string): string {

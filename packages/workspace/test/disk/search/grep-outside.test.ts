@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { directoryBackend, pathRules, withPolicy, type Backend } from "@cinch/workspace";
+import { grepFiles } from "@cinch/workspace/backend";
 import { ruleHooks } from "../../../src/path-rules/rule-hooks.ts";
 import { reach } from "../../temporary-folder.ts";
 
@@ -80,5 +81,67 @@ test("ignore files have the same meaning as in a walk of single files", async ()
       directoryBackend({ root: at.root, confinement: "checks" }),
     ];
     assert.deepEqual(await found(quick, path), await found(slow, path), path);
+  }
+});
+
+test("for any path and pattern, the files are those that a walk through the backend finds", async () => {
+  const names = [
+    "a.ts",
+    "x.log",
+    "keep.log",
+    ".git/HEAD",
+    "node_modules/m/index.js",
+    "dist/out.js",
+    "dist/deep/out.ts",
+    "src/a.ts",
+    "src/b.js",
+    "src/x.log",
+    "src/deep/c.tsx",
+    "src/deep/node_modules/n.js",
+    "src/gen/made.ts",
+    "venv/lib/v.ts",
+    "back/node_modules/b.js",
+    "back/.git/config",
+  ];
+  const files = Object.fromEntries(names.map((name) => [`root/${name}`, "match\n"]));
+  using at = place({
+    ...files,
+    "root/.gitignore": "*.log\n!keep.log\n/dist/\nmatch-nothing\n",
+    "root/src/.ignore": "gen\n",
+    "root/venv/.gitignore": "*\n",
+    "root/back/.gitignore": "!node_modules\n",
+  });
+  await sleep(100);
+  const globs = [
+    "*.ts",
+    "*.{ts,tsx}",
+    "src/**/*.ts",
+    "/src/*",
+    "!*.ts",
+    "dist/**",
+    "**/gen/*",
+    "x.log",
+    "node_modules/**",
+  ];
+  for (const confinement of ["descriptors", "checks"] as const) {
+    const backend = directoryBackend({ root: at.root, confinement });
+    for (const path of ["/", "/src", "/src/gen", "/dist", "/venv", "/back", "/node_modules", "/.git"])
+      for (const glob of [undefined, "**/node_modules/*.js", ".git/*", "{src,dist}/*.js", ...globs]) {
+        const query = { path, pattern: "match", regex: false, ignoreCase: false, ...(glob ? { glob } : {}) };
+        const results = [backend.grep(query, reach), grepFiles(backend, query, reach)].map(async (matches) => {
+          const paths: string[] = [];
+          for await (const match of matches) paths.push(match.path);
+          return paths.toSorted();
+        });
+        const [quick, walked] = await Promise.all(results);
+        // A folder that brings others back is known only when it is searched itself.
+        const isLate = (one: string) =>
+          path === "/" && !glob?.includes("node_modules") && one === "/back/node_modules/b.js";
+        assert.deepEqual(
+          quick,
+          walked!.filter((one) => !isLate(one)),
+          `${confinement} ${path} ${glob}`,
+        );
+      }
   }
 });
