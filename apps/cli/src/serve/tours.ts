@@ -6,6 +6,7 @@ import { TourFolder } from "../tour/tour-folder.ts";
 
 /** Each is a folder and a harness. One more closes the oldest. */
 const MOST = 4;
+const MOST_LEFT = 100;
 const ID = /^\/tour\/([\w-]{16,64})(\/|$)/;
 
 interface ToursOptions extends Required<Pick<ServerOptions, "authenticate" | "hosts" | "log">> {
@@ -22,11 +23,14 @@ interface Tour {
 
 /**
  * The tours of people at the page, each below `/tour/ID` on a throw-away project of its own. The browser chooses the id: the first request
- * of a caller who may do everything opens the tour, and `DELETE /tour/ID` removes it.
+ * of a caller who may do everything opens the tour, and `DELETE /tour/ID` removes it for good: a request of the page that arrives after it
+ * opens no other.
  */
 export class Tours {
   readonly #options: ToursOptions;
   readonly #tours = new Map<string, Promise<Tour>>();
+  /** The ids of the newest tours that were left. */
+  readonly #left = new Set<string>();
 
   constructor(options: ToursOptions) {
     this.#options = options;
@@ -37,9 +41,12 @@ export class Tours {
     // A tour runs commands, so it is not for a caller who may only read.
     const who = await this.#authenticate(request);
     if (!who) return refused(401, "UNAUTHENTICATED", "Send a token that this server knows: `Authorization: Bearer …`.");
-    if (id === undefined || !ROLES.every((role) => who.may.includes(role)))
+    if (id === undefined || this.#left.has(id) || !ROLES.every((role) => who.may.includes(role)))
       return refused(404, "NOT_FOUND", "There is no tour here for you.");
     if (request.method === "DELETE" && !request.url.includes("/v1")) {
+      this.#left.add(id);
+      const [oldest] = this.#left;
+      if (this.#left.size > MOST_LEFT) this.#left.delete(oldest!);
       await this.#remove(id);
       return new Response(null, { status: 204, headers: PROTOCOL });
     }

@@ -39,6 +39,10 @@ export class Served {
     return fetch(this.url + path, { method: "POST", headers: this.#headers, body: JSON.stringify(body) });
   }
 
+  delete(path: string): Promise<Response> {
+    return fetch(this.url + path, { method: "DELETE", headers: this.#headers });
+  }
+
   async thread(): Promise<string> {
     return ((await (await this.post("/v1/threads")).json()) as { id: string }).id;
   }

@@ -57,6 +57,16 @@ inBrowser(
   },
 );
 
+test("a tour that was left is not opened again by a request that arrives late", async () => {
+  await using place = new Place();
+  const served = await Served.start(place, { env: { TMPDIR: place.home } });
+  const tour = `/tour/${randomUUID()}`;
+  assert.equal((await served.get(`${tour}/v1`)).status, 200);
+  assert.equal((await served.delete(tour)).status, 204);
+  assert.equal((await served.get(`${tour}/v1/threads`)).status, 404);
+  assert.deepEqual(tourFolders(place.home), []);
+});
+
 test("a tour needs a token that may do everything, and ends with the server", async () => {
   await using place = new Place();
   const reader = await Served.start(place, { args: ["--port", "0", "--read-only"], env: { TMPDIR: place.home } });

@@ -25,7 +25,8 @@ export default function TourPage({ onLeave }: { onLeave: () => void }): VNode {
       hints: TOUR_HINTS,
       leave: () => {
         sessionStorage.removeItem(KEY);
-        // The server removes a tour that was not left, too: when it ends, or when there are others.
+        // Nothing is asked of the tour any more. The server removes one that was not left, too: when it ends, or when there are others.
+        tour.client.close().catch(() => undefined);
         tour.remove().catch(() => undefined);
         onLeave();
       },
