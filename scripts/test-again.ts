@@ -1,8 +1,9 @@
 /**
- * npm run test:again N [FILE…]
+ * npm run test:again N [FILE…] [-- --pairs]
  *
  * Runs the tests N times, with a busy loop beside them for each core, and prints which tests failed, and how often. A test that fails
- * once in twenty runs is a defect, of the test or of the code.
+ * once in twenty runs is a defect, of the test or of the code. With `--pairs` two runs at a time are the load of each other, in place of the
+ * busy loops: twenty runs take half the time.
  */
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -11,30 +12,38 @@ import process from "node:process";
 
 /** Without a timeout, a test that waits for ever would prevent the summary. */
 const TIMEOUT = "--test-timeout=300000";
-const [count = "", ...files] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const [count = "", ...files] = given.filter((arg) => arg !== "--pairs");
+const areInPairs = given.includes("--pairs");
 const runs = Number(count);
 if (!Number.isInteger(runs) || runs < 1) {
-  console.error("The number of runs is missing. Write: npm run test:again 20 [FILE…]");
+  console.error("The number of runs is missing. Write: npm run test:again 20 [FILE…] [-- --pairs]");
   process.exit(1);
 }
 const children = new Set<ChildProcess>();
 process.once("exit", () => children.forEach((child) => child.kill()));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-for (let core = 0; core < availableParallelism(); core++) keepBusy();
+if (!areInPairs) for (let core = 0; core < availableParallelism(); core++) keepBusy();
 const failures = new Map<string, number>();
+let begun = 0;
 let passed = 0;
-for (let run = 1; run <= runs; run++) {
-  const { ok, output, seconds } = await test();
-  const failed = failedIn(output);
-  if (!ok && failed.length === 0) failed.push("a process ended without naming a test");
-  for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
-  console.log(`run ${run} of ${runs}: ${ok ? "passed" : `${failed.length} failed`} in ${seconds} s`);
-  if (ok) passed++;
-  else console.log(detailsOf(output));
-}
+await Promise.all(areInPairs ? [repeat(), repeat()] : [repeat()]);
 console.log(`${passed} of ${runs} runs passed`);
 for (const [name, times] of failures) console.log(`  ${times} ×  ${name}`);
 process.exit(passed === runs ? 0 : 1);
+
+async function repeat(): Promise<void> {
+  while (begun < runs) {
+    const run = ++begun;
+    const { ok, output, seconds } = await test();
+    const failed = failedIn(output);
+    if (!ok && failed.length === 0) failed.push("a process ended without naming a test");
+    for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
+    console.log(`run ${run} of ${runs}: ${ok ? "passed" : `${failed.length} failed`} in ${seconds} s`);
+    if (ok) passed++;
+    else console.log(detailsOf(output));
+  }
+}
 
 /** Restarts the loop if it ends. */
 function keepBusy(): void {

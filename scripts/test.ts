@@ -2,8 +2,9 @@
  * npm test [-- FILE… --test-…=…]
  *
  * Node runs all tests of a process one after the other, and a process for each file would spend most of its time starting. So files run
- * in groups, with one process for each group and three groups more at a time than there are cores: many tests wait. With more, tests that wait
- * for another process had too little of the cores. The output of a group is printed when it is done; that of failed groups at the end.
+ * in groups, with one process for each group and five groups more at a time than there are cores: many tests wait. With
+ * ten a run takes longer: what waits for another process polls, and takes a fifth more of the cores. The output of a group is
+ * printed when it is done; that of failed groups at the end.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -16,10 +17,14 @@ import { build } from "esbuild";
 
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
-/** The tests of these packages start many processes, which takes longer the more memory the process of the group has. */
-const STARTING = ["packages/workspace", "packages/sqlite", "packages/postgres/test"];
-const STARTING_GROUP = 6;
-const MAX_PROCESSES = 5;
+/** The tests of these folders start many processes, which takes longer the more memory the process of the group has. */
+const SMALL_GROUPS: Record<string, number> = {
+  "packages/workspace": 6,
+  "packages/sqlite": 6,
+  "packages/postgres/test": 6,
+  test: 4,
+};
+const MAX_PROCESSES = 7;
 /** These folders take longest, so they start first. */
 const SLOW = [
   "packages/testkit/test",
@@ -86,7 +91,7 @@ await build({
   conditions: ["@cinch/source"],
   logLevel: "error",
 });
-await Promise.all(Array.from({ length: Math.min(availableParallelism() + 3, MAX_PROCESSES, groups.length) }, work));
+await Promise.all(Array.from({ length: Math.min(availableParallelism() + 5, MAX_PROCESSES, groups.length) }, work));
 for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
@@ -137,7 +142,7 @@ function groupsOf(all: readonly string[]): string[][] {
     (file) => (SLOW.includes(dirname(file)) ? dirname(file) : packageOf(file)),
   );
   const shared = [...together].flatMap(([folder, some]) => {
-    const size = STARTING.includes(folder) ? STARTING_GROUP : GROUP;
+    const size = SMALL_GROUPS[folder] ?? GROUP;
     return Array.from({ length: Math.ceil(some.length / size) }, (_, at) => some.slice(at * size, (at + 1) * size));
   });
   const alone = all.filter((file) => ALONE.test(file)).map((file) => [file]);

@@ -6,8 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { eventText, wordsOf } from "@cinch/core/store";
 import { sqliteStore } from "@cinch/sqlite";
+import { shareOf } from "../packages/testkit/test/share.ts";
 
-const fixtures = globSync("fixtures/*/*.db", { cwd: import.meta.dirname });
+const fixtures = shareOf(globSync("fixtures/*/*.db", { cwd: import.meta.dirname }).toSorted(), 3);
 
 /** Files of earlier formats have another index. */
 const INDEXED_FORMAT = 5;

@@ -122,10 +122,11 @@ test("an append of a driver changes no index of the heads", async () => {
   await store.append("t", [event("agent_start")], { afterSeq: 2, take: 0, awake: true, active: true, dueAt: null });
   const counts = async () => {
     const [row] = await place.query(
-      "SELECT n_tup_upd::integer AS all, n_tup_hot_upd::integer AS hot FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = 'heads'",
+      `SELECT n_tup_upd::integer AS all, n_tup_hot_upd::integer AS hot, n_tup_newpage_upd::integer AS moved
+       FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = 'heads'`,
       [place.schema],
     );
-    return row as { all: number; hot: number };
+    return row as { all: number; hot: number; moved: number };
   };
   let seq = 3;
   const append = async () => {
@@ -138,9 +139,10 @@ test("an append of a driver changes no index of the heads", async () => {
     await pause(200);
     return (await counts()).all >= 297;
   });
-  const { all, hot } = await counts();
-  // The creation sets `awake`, and the next append takes the lease.
-  assert.ok(all - hot <= 2, `${hot} of ${all} updates were in place`);
+  const { all, hot, moved } = await counts();
+  // The creation sets `awake`, and the next append takes the lease. While another test has a transaction open, the server can't remove old rows
+  // from a page: a row moves to another page when its page is full, whatever its update changes.
+  assert.ok(all - hot - moved <= 2, `${hot} of ${all} updates were in place, ${moved} filled a page`);
 });
 
 test("a clock that was set back hides no thread", async () => {
