@@ -142,7 +142,7 @@ export class App {
       clock,
       features,
       frame,
-      drawn: () => this.#asked.drawn(now()),
+      drawn: (at) => this.#asked.drawn(at),
       onKey: (event) => this.#onKey(event),
     });
     this.#endEvents = session.subscribe((event) => this.#feed.handle(event));

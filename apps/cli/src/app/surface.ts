@@ -19,7 +19,7 @@ export interface SurfaceOptions {
   clock: Clock;
   features: Features;
   frame: (size: Size) => Frame;
-  drawn?: () => void;
+  drawn?: (at: number) => void;
   onKey: (event: KeyEvent) => void;
 }
 

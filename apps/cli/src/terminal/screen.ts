@@ -15,8 +15,11 @@ interface ScreenOptions {
   features: Features;
   /** Called when a frame is written, and only then: what it returns to be printed is printed. */
   frame: (size: Size) => Frame;
-  /** Called when the terminal has what `frame` returned, which may have taken long to draw. */
-  drawn?: () => void;
+  /**
+   * Called when the terminal has what `frame` returned. `at`: when the bytes were ready, which may have taken long. The time after they are
+   * written is too late: a user may have seen them before the process goes on.
+   */
+  drawn?: (at: number) => void;
 }
 
 /** Writes frames: one at a time, at most 60 a second, and only what has changed. */
@@ -59,11 +62,12 @@ export class Screen {
     this.#due = false;
     this.#drawnAt = clock.now();
     const bytes = this.#drawing.next(frame(size), size);
+    const at = clock.now();
     if (bytes !== "") {
       this.#writing = true;
       output.write(`${BEGIN}${bytes}${END}`, () => this.#written());
     }
-    drawn?.();
+    drawn?.(at);
   }
 
   /** Writes all live rows again. */

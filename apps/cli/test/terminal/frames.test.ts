@@ -6,17 +6,19 @@ import { TestClock } from "./headless.ts";
 import { features } from "./stage.ts";
 
 /** A terminal that takes each write only when the test says so. */
-function setUp({ full = false } = {}) {
+function setUp({ full = false, writing = () => {} } = {}) {
   const clock = new TestClock();
   const written: string[] = [];
   let taken: (() => void) | undefined;
   let resized = () => {};
   let drawn = 0;
+  const shownAt: number[] = [];
   const state = { answer: "" };
   const output = {
     size: () => ({ columns: 80, rows: 24 }),
     write(bytes: string, done: () => void) {
       written.push(bytes);
+      writing();
       if (full) taken = done;
       else done();
     },
@@ -30,8 +32,9 @@ function setUp({ full = false } = {}) {
     drawn += 1;
     return { print: [], live: [line(state.answer), line("> ")], cursor: { row: 1, column: 2 } };
   };
-  const screen = new Screen({ output, clock, features, frame });
-  return { clock, written, screen, state, take: () => taken?.(), resize: () => resized(), drawn: () => drawn };
+  const screen = new Screen({ output, clock, features, frame, drawn: (at) => shownAt.push(at) });
+  const asked = { take: () => taken?.(), resize: () => resized(), drawn: () => drawn };
+  return { clock, written, screen, state, shownAt, ...asked };
 }
 
 test("200 changes a second are at most 60 frames", () => {
@@ -42,6 +45,13 @@ test("200 changes a second are at most 60 frames", () => {
     clock.advance(5);
   }
   assert.ok(drawn() <= 61 && drawn() >= 45, String(drawn()));
+});
+
+test("a frame is shown from when its bytes are ready, however late the process goes on after writing them", () => {
+  const stage = setUp({ writing: () => stage.clock.advance(400) });
+  stage.clock.advance(10);
+  stage.screen.draw();
+  assert.deepEqual(stage.shownAt, [10]);
 });
 
 test("a clock that is set back delays no frame", () => {
