@@ -8,7 +8,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -74,6 +74,7 @@ const started = performance.now();
 removeOld(COMPILE_CACHE);
 process.once("exit", () => {
   endServers();
+  endLeftProcesses();
   rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 });
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -112,6 +113,20 @@ function endServers(): void {
   if (existsSync(postmaster)) endProcess(Number.parseInt(readFileSync(postmaster, "utf8"), 10), "SIGQUIT");
   const restate = join(RESTATE, "server.json");
   if (existsSync(restate)) endProcess((JSON.parse(readFileSync(restate, "utf8")) as { pid: number }).pid, "SIGKILL");
+}
+
+/** Ends what a test has started and left, for example because it was killed itself. A stopped process would stay for ever. */
+function endLeftProcesses(): void {
+  for (const pid of existsSync("/proc/self/environ") ? readdirSync("/proc") : [])
+    if (/^\d+$/.test(pid) && environmentOf(pid).includes(`TMPDIR=${TEMPORARY}`)) wasThere(Number(pid), "SIGKILL");
+}
+
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(join("/proc", pid, "environ"), "utf8").split("\0");
+  } catch {
+    return [];
+  }
 }
 
 /** Sends the signal until the process is gone. */
