@@ -24,6 +24,13 @@ export const lines = inPackage("apps/cli", [
     tests: ["line/line-terminal"],
   },
   {
+    attacks: "lines: a key is shown if it is typed right after it was asked for",
+    file: "line/line-asker.ts",
+    find: "    const hidden = reader().hidden();\n    output.print(shown.lines);",
+    replace: "    output.print(shown.lines);\n    const hidden = Promise.resolve().then(() => reader().hidden());",
+    tests: ["line/line-asker"],
+  },
+  {
     attacks: "lines: each line of a paste is a message",
     file: "line/line-reader.ts",
     find: 'const end = this.#text.lastIndexOf("\\n");',

@@ -94,9 +94,11 @@ export class LineAsker {
   async #askHidden<Step>(shown: PanelInLines<Step>): Promise<Step | undefined> {
     const { output, reader } = this.#options;
     const { typed, empty } = shown;
+    // Before the question, because the terminal would show what is typed right after it.
+    const hidden = reader().hidden();
     output.print(shown.lines);
     output.prompt(answerPrompt({ shown, printed: 0 }));
-    const said = await reader().hidden();
+    const said = await hidden;
     output.end();
     if (said === undefined) return undefined;
     return said.trim() === "" && empty ? empty.step : typed!.step(said);

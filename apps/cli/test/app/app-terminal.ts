@@ -86,6 +86,11 @@ export class AppTerminal extends PseudoTerminal {
     await this.run(`"$NODE" "$PROGRAM" ${args}`, shown);
   }
 
+  /** Empties screen and scrollback. Only what is shown from now on can be waited for. */
+  async clear(): Promise<void> {
+    await this.run("reset; clear; echo cle''ared", /^cleared\nshell\$ ?$/);
+  }
+
   /** Types a text, waits until the composer has it, and sends it. */
   async send(text: string, { by = ENTER }: { by?: string } = {}): Promise<void> {
     await this.compose(text);

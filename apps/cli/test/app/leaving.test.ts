@@ -62,9 +62,9 @@ test("after kill -9 in the middle of a turn, --continue shows the thread, contin
   await unsentIsSaved(place);
   kill(terminal);
   await terminal.until(/Killed\s+shell\$/);
+  await terminal.clear();
   place.openGate();
-  terminal.type('reset; clear; "$NODE" "$PROGRAM" --continue\r');
-  await terminal.until(/You {2}hello there[^]*The second one is long\./);
+  await terminal.begin("--continue", /You {2}hello there[^]*The second one is long\./);
   await terminal.until(() => terminal.composer() === "unsent words");
 });
 
@@ -75,8 +75,8 @@ test("an approval is answered after a restart", async () => {
   await terminal.until(/Run this command\?/);
   kill(terminal);
   await terminal.until(/Killed\s+shell\$/);
-  terminal.type('reset; clear; "$NODE" "$PROGRAM" --continue\r');
-  await terminal.until(/You {2}go[^]*Run this command\?\n│ echo approved > proof\.txt/);
+  await terminal.clear();
+  await terminal.begin("--continue", /You {2}go[^]*Run this command\?\n│ echo approved > proof\.txt/);
   await terminal.untilMarked("y approve");
   terminal.type("y");
   await terminal.until(/The command is done\./);
