@@ -21,7 +21,7 @@ const fixtures = globSync("fixtures/*/*.db", { cwd: import.meta.dirname }).toSor
   a.localeCompare(b, "en", { numeric: true }),
 );
 /** Each kind of journal, of every third release that has it. */
-const continued = shareOf(fixtures, 3);
+const some = new Set(shareOf(fixtures, 3));
 
 test("there are fixtures", () => {
   assert.ok(fixtures.length > 0);
@@ -39,6 +39,7 @@ describe("a journal of a release", { concurrency: 8 }, () => {
       );
     });
 
+    if (!some.has(fixture)) continue;
     test(`${fixture} folds to the same state from any saved fold`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
       const store = sqliteStore({ path: join(folder, "cinch.db") });
@@ -65,7 +66,6 @@ describe("a journal of a release", { concurrency: 8 }, () => {
       }
     });
 
-    if (!continued.includes(fixture)) continue;
     test(`${fixture} can be continued to the end, and no finished call runs again`, { timeout: 60_000 }, async () => {
       const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
       try {

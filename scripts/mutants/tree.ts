@@ -78,7 +78,12 @@ export class Tree {
       cwd: this.#folder,
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TMPDIR: this.#temporary },
+      env: {
+        ...process.env,
+        NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
+        TMPDIR: this.#temporary,
+        TEST_WHOLE: "runs",
+      },
     });
     return new Promise((settle, reject) => {
       const end = (outcome: Outcome) => {

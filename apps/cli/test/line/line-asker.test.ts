@@ -7,7 +7,7 @@ import { TestClock } from "../terminal/headless.ts";
 
 test("a secret is hidden before it is asked for: what is typed right after the question is not shown", async () => {
   const happened: string[] = [];
-  let type = (_: string) => {};
+  let type: (text: string) => void = () => {};
   const clock = new TestClock();
   const input = {
     onText(listener: (text: string) => void) {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { KeyDecoder, type KeyEvent } from "../../src/terminal/keys.ts";
+import { propertyRuns } from "../../../../packages/testkit/test/share.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, "utf8");
 const shown = (event: KeyEvent): string => {
@@ -85,7 +86,7 @@ test("however the bytes are split, the keys are the same", () => {
         assert.deepEqual(decode(...pieces), decode(whole));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

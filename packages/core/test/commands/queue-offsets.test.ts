@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import type { Harness } from "@cinch/core";
+import { shareOf } from "../../../testkit/test/share.ts";
 import { ANSWER, assertDelivered, idle, process, quiet, saidIn } from "./queue-runs.ts";
 
 /**
  * Between the model's answer and the end of the turn there are only microtasks, so a moment is a number of microtasks. The tests try 100
- * moments around the end, each with stores that are 0 to 4 microtasks slower: 500 interleavings. From another process they try fewer.
+ * moments around the end, each with stores that are 0 to 4 microtasks slower: 500 interleavings, of which `npm test` has 200. From another
+ * process they try fewer.
  */
 const MOMENTS = { "the driver": 100, "another process": 60 };
-const STORES = 5;
+const STORES = shareOf([0, 1, 2, 3, 4], 3);
 
 async function ticks(count: number): Promise<void> {
   for (let tick = 0; tick < count; tick++) await undefined;
@@ -129,7 +131,7 @@ interface Attempt {
 /** Gives the command at every offset. Returns the number of tries, of accepted commands, and of turns. */
 async function everywhere({ by, act, queued = [], said: expected }: Attempt) {
   const counts = { tried: 0, accepted: 0, turns: new Map<number, number>() };
-  for (let slow = 0; slow < STORES; slow++) {
+  for (const slow of STORES) {
     await using seats = new Seats(by, slow);
     await seats.warmUp();
     // A command takes some microtasks to reach the store, so most offsets lie before the end.
@@ -162,7 +164,7 @@ async function unlessTaken(command: Promise<void>): Promise<boolean> {
 }
 
 for (const by of ["the driver", "another process"] as const) {
-  const offsets = MOMENTS[by] * STORES;
+  const offsets = MOMENTS[by] * STORES.length;
   const whenever = `at any of ${offsets} moments around the end of a turn, by ${by},`;
 
   test(`steers ${whenever} are delivered once and in order, in that turn or in one of their own`, async () => {

@@ -7,6 +7,7 @@ import { MemoryData } from "@cinch/core/store";
 import { say, script, scriptedBy } from "@cinch/testkit";
 import { harness, noting } from "../support.ts";
 import { headOf, notesOf, reasonsOf, Registered, summarising, toolsOf, tuned } from "./changing-profiles.ts";
+import { propertyRuns } from "../../../testkit/test/share.ts";
 
 type Operation =
   | { kind: "register"; key: string; part: keyof Profile; value: number }
@@ -136,6 +137,6 @@ test("whatever changes: the head keeps its bytes until there is a reason, and th
         await h.close();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 });

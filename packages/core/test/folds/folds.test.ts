@@ -12,6 +12,7 @@ import { MESSAGES_SHOWN } from "@cinch/core/display";
 import { newDisplayState, reduceDisplay, type DurableEvent, type HarnessEvent, type InboxItem } from "@cinch/core";
 import * as fc from "fast-check";
 import { streams, tool, where } from "./live-streams.ts";
+import { propertyRuns } from "../../../testkit/test/share.ts";
 
 function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
@@ -41,7 +42,7 @@ test("every fold is pure, and its states are JSON", () => {
       foldsPurely(newThreadState, reduceThread, durable);
       foldsPurely(emptyTranscript, reduceTranscript, durable);
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 });
 
@@ -66,7 +67,7 @@ test("the display agrees with the journal, and with the fold that a driver uses"
         assert.equal(display.queuedFollowUps, display.inbox.filter((item) => item.delivery !== "steer").length);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(100) },
   );
 });
 
@@ -78,7 +79,7 @@ test("a display state that was sent as JSON at any event folds to the same state
       const there = JSON.parse(JSON.stringify(here)) as typeof here;
       assert.deepEqual(events.slice(at).reduce(reduceDisplay, there), events.slice(at).reduce(reduceDisplay, here));
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 

@@ -11,6 +11,7 @@ import {
   validateOpenAIChat,
   validateOpenAIResponses,
 } from "../../../testkit/src/providers/index.ts";
+import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const head: Head = {
   system: "You are a test.",
@@ -54,7 +55,7 @@ for (const provider of PROVIDERS) {
           assert.deepEqual(validators[provider](prompt), []);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 }

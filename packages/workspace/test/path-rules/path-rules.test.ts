@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { CinchError, type Policy } from "@cinch/core";
 import { canHide } from "../../src/path-rules/path-rules.ts";
 import { narrower, pathRules, policyFor, type PathRule } from "@cinch/workspace";
+import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const rule = (mode: Policy, paths: string[], operations: PathRule["operations"] = ["read", "write"]): PathRule => ({
   operations,
@@ -122,7 +123,7 @@ describe("the rules of a subagent", () => {
           }
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
   });
 });

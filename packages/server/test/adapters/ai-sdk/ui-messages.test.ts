@@ -8,6 +8,7 @@ import { newChunkState, type ChunkState } from "../../../src/adapters/ai-sdk/chu
 import type { SdkVersion, UiChunk } from "../../../src/adapters/ai-sdk/ui-chunk.ts";
 import { uiMessagesOf } from "../../../src/adapters/ai-sdk/ui-message.ts";
 import { CLIENTS, type AnyMessage } from "./chat-client.ts";
+import { propertyRuns } from "../../../../testkit/test/share.ts";
 
 for (const { version, chunkSchema, readMessages } of CLIENTS) {
   test(`ai ${version} reads the chunks of any journal, and the stored messages are what it makes of them`, async () => {
@@ -43,7 +44,7 @@ for (const { version, chunkSchema, readMessages } of CLIENTS) {
         }
         assert.deepEqual(stored.map(plain), shown);
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 }

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { replaced } from "../../../src/tools/edit/replacement.ts";
 import { forgivingView, plainView } from "../../../src/tools/edit/mapped-text.ts";
 import { copied, fileDesk } from "../file-desk.ts";
+import { propertyRuns } from "../../../../testkit/test/share.ts";
 
 const fragment = fc.oneof(
   {
@@ -56,7 +57,7 @@ test("text that read_file shows can be passed to edit_file unchanged", async () 
         view.replaceAll(old, () => put),
       );
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(100) },
   );
 });
 
@@ -79,7 +80,7 @@ test("an edit changes only the replaced text: line endings, byte order mark and 
       if (!/(?<!\r)\n/.test(text) && text.includes("\n")) assert.doesNotMatch(result.text, /(?<!\r)\n/);
       if (!text.includes("\r\n")) assert.doesNotMatch(result.text, /\r\n/);
     }),
-    { numRuns: 3_000 },
+    { numRuns: propertyRuns(3_000) },
   );
 });
 
@@ -103,7 +104,7 @@ test("a similar match changes only its own lines", async () => {
       if (end >= 0) assert.ok(result.text.endsWith(text.slice(end + 1)));
       assert.ok((await forgivingView(result.text)).text.includes((await forgivingView(put)).text.trim()));
     }),
-    { numRuns: 3_000 },
+    { numRuns: propertyRuns(3_000) },
   );
 });
 
@@ -120,6 +121,6 @@ test("a view maps each of its characters to its position", async () => {
         assert.equal(view.index(text.length), view.text.length);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
