@@ -32,7 +32,7 @@ let bundled: string[] = [];
 before(async () => (bundled = await bundleAll(programs.map(({ source }) => source))));
 
 for (const [at, { title }] of programs.entries()) {
-  test(`${title} runs without an error`, { timeout: 60_000 }, async () => {
+  test(`${title} runs without an error`, async () => {
     const provider = new LLMock({ port: 0 });
     provider.onMessage(/.*/, { content: "2 + 3 is 5." });
     await provider.start();

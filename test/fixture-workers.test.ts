@@ -54,7 +54,7 @@ const recovering: [string, () => Recovering][] = [
   ["workers", () => ({ placement: new Engine().placement(), worker: {} })],
 ];
 
-describe("after an upgrade from 0.7.0", { concurrency: 4, timeout: 60_000 }, () => {
+describe("after an upgrade from 0.7.0", { concurrency: 4 }, () => {
   for (const [name, options] of recovering) {
     test(`a turn that was cut off is continued with ${name}, although no session opens its thread`, async () => {
       const appended = await appendedWith(options(), "cut-off-in-a-tool");

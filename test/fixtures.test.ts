@@ -66,7 +66,7 @@ describe("a journal of a release", { concurrency: 8 }, () => {
       }
     });
 
-    test(`${fixture} can be continued to the end, and no finished call runs again`, { timeout: 60_000 }, async () => {
+    test(`${fixture} can be continued to the end, and no finished call runs again`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
       try {
         copyFileSync(path, join(folder, "cinch.db"));
@@ -101,7 +101,7 @@ const newest = fixtures.filter((fixture) => dirname(fixture) === dirname(fixture
 
 describe("a journal to which a newer release has added", { concurrency: 8 }, () => {
   for (const fixture of newest)
-    test(`${fixture} shows what it showed, and is left to newer releases`, { timeout: 60_000 }, async () => {
+    test(`${fixture} shows what it showed, and is left to newer releases`, async () => {
       const path = join(import.meta.dirname, fixture);
       const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
       const copy = join(folder, "cinch.db");

@@ -92,45 +92,41 @@ describe("the installed packages", { concurrency: false }, () => {
     }
   });
 
-  test(
-    "the examples compile against them in strict mode, and plain Node runs the result",
-    { timeout: 240_000 },
-    async () => {
-      cpSync(join(root, "examples"), join(app, "src"), { recursive: true });
-      // The declarations of the AI SDK use these types, which its package does not depend on.
-      writeFileSync(
-        join(app, "src/shim.d.ts"),
-        'declare module "json-schema" { export type JSONSchema7 = object; export type JSONSchema7Definition = object }',
-      );
-      const compilerOptions = {
-        strict: true,
-        noUncheckedIndexedAccess: true,
-        module: "nodenext",
-        target: "es2024",
-        jsx: "react-jsx",
-        lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext"],
-        types: ["node"],
-        rewriteRelativeImportExtensions: true,
-        rootDir: "src",
-        outDir: "out",
-      };
-      writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
-      const compiled = await run(join(root, "node_modules/.bin/tsc"), ["-p", "."], app);
-      assert.deepEqual(compiled, { code: 0, stdout: "", stderr: "" });
-      const said: Record<string, RegExp> = {
-        first: /^2 \+ 3 is 5\.\n\(complete\)$/m,
-        approvals: /^deployed: production 42$/m,
-        workspace: /^changed: \/src\/greet\.ts, \/out\.txt$/m,
-        "slack-bot/main": /^\(refunded: 17\)$/m,
-      };
-      for (const [name, pattern] of Object.entries(said)) {
-        const place = mkdtempSync(join(folder, "run-"));
-        const { code, stdout, stderr } = await run(process.execPath, [join(app, "out", `${name}.js`)], place);
-        assert.deepEqual([code, stderr], [0, ""], stdout);
-        assert.match(stdout, pattern);
-      }
-    },
-  );
+  test("the examples compile against them in strict mode, and plain Node runs the result", async () => {
+    cpSync(join(root, "examples"), join(app, "src"), { recursive: true });
+    // The declarations of the AI SDK use these types, which its package does not depend on.
+    writeFileSync(
+      join(app, "src/shim.d.ts"),
+      'declare module "json-schema" { export type JSONSchema7 = object; export type JSONSchema7Definition = object }',
+    );
+    const compilerOptions = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      module: "nodenext",
+      target: "es2024",
+      jsx: "react-jsx",
+      lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext"],
+      types: ["node"],
+      rewriteRelativeImportExtensions: true,
+      rootDir: "src",
+      outDir: "out",
+    };
+    writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
+    const compiled = await run(join(root, "node_modules/.bin/tsc"), ["-p", "."], app);
+    assert.deepEqual(compiled, { code: 0, stdout: "", stderr: "" });
+    const said: Record<string, RegExp> = {
+      first: /^2 \+ 3 is 5\.\n\(complete\)$/m,
+      approvals: /^deployed: production 42$/m,
+      workspace: /^changed: \/src\/greet\.ts, \/out\.txt$/m,
+      "slack-bot/main": /^\(refunded: 17\)$/m,
+    };
+    for (const [name, pattern] of Object.entries(said)) {
+      const place = mkdtempSync(join(folder, "run-"));
+      const { code, stdout, stderr } = await run(process.execPath, [join(app, "out", `${name}.js`)], place);
+      assert.deepEqual([code, stderr], [0, ""], stdout);
+      assert.match(stdout, pattern);
+    }
+  });
 
   test("they can be loaded with require", async () => {
     const text =

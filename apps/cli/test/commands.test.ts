@@ -98,7 +98,7 @@ async function check(terminal: Terminal, line: string, before: string | undefine
 }
 
 describe("printed and documented commands", { concurrency: 2 }, () => {
-  test("every command of docs/cli.md works, one after the other in one folder", { timeout: 240_000 }, async () => {
+  test("every command of docs/cli.md works, one after the other in one folder", async () => {
     using terminal = new Terminal();
     const lines = commandsIn("docs/cli.md");
     assert.ok(lines.length >= 10, lines.join("\n"));
@@ -107,18 +107,14 @@ describe("printed and documented commands", { concurrency: 2 }, () => {
     assert.equal((JSON.parse(events.at(-1)!) as { type: string }).type, "agent_end");
   });
 
-  test(
-    "the command of the README works, and so does the command that it prints to continue",
-    { timeout: 120_000 },
-    async () => {
-      using terminal = new Terminal();
-      const [command = "", ...more] = commandsIn("README.md");
-      assert.deepEqual(more, []);
-      const { code, output } = await terminal.type(command);
-      assert.equal(code, 0, output);
-      assert.match(output, /3 \* 7 = 21/);
-      const [, next = ""] = /continue: (npm start .*)$/m.exec(output) ?? [];
-      assert.equal((await terminal.type(next)).code, 0, next);
-    },
-  );
+  test("the command of the README works, and so does the command that it prints to continue", async () => {
+    using terminal = new Terminal();
+    const [command = "", ...more] = commandsIn("README.md");
+    assert.deepEqual(more, []);
+    const { code, output } = await terminal.type(command);
+    assert.equal(code, 0, output);
+    assert.match(output, /3 \* 7 = 21/);
+    const [, next = ""] = /continue: (npm start .*)$/m.exec(output) ?? [];
+    assert.equal((await terminal.type(next)).code, 0, next);
+  });
 });

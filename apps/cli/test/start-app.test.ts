@@ -7,7 +7,7 @@ import { inherited, Place, threadIn } from "./cli.ts";
 import { MAIN } from "./programs.ts";
 import { PseudoTerminal } from "./terminal/pseudo-terminal.ts";
 
-test("a thread to continue that is not there is a usage error, and writes nothing", { timeout: 120_000 }, async () => {
+test("a thread to continue that is not there is a usage error, and writes nothing", async () => {
   await using place = new Place();
   const piped = await place.run(["--continue"]);
   assert.deepEqual([piped.code, piped.stdout], [2, ""]);

@@ -18,7 +18,7 @@ test("there is a dump of each format", () => {
   );
 });
 
-describe("a database that a release wrote", { concurrency: 4, timeout: 60_000 }, () => {
+describe("a database that a release wrote", { concurrency: 4 }, () => {
   for (const [at, dump] of dumps.entries()) {
     const sql = readFileSync(join(import.meta.dirname, dump), "utf8");
 

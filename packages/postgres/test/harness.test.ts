@@ -41,7 +41,7 @@ async function withThread(): Promise<Place> {
 
 const journal = async (place: Place): Promise<DurableEvent[]> => (await place.store()).read("t");
 
-describe("a harness on Postgres", { concurrency: 2, timeout: 120_000 }, () => {
+describe("a harness on Postgres", { concurrency: 2 }, () => {
   test("a turn runs, another process's harness shows it, and a new one continues it", async () => {
     await using place = await Place.make();
     const make = () =>

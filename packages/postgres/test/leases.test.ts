@@ -22,7 +22,7 @@ async function driven() {
   return { place, child, store, driver, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
 }
 
-describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => {
+describe("leases between processes", { concurrency: 4 }, () => {
   test("a driver that was killed is replaced soon", async () => {
     await using at = await driven();
     const { store, child, place } = at;

@@ -11,18 +11,14 @@ import { until } from "./until.ts";
 
 const program = await bundle(new URL("./programs/unclosed.ts", import.meta.url));
 
-test(
-  "a process ends although its store is open, after the appends that it has begun",
-  { timeout: 45_000 },
-  async () => {
-    await using place = await Place.make();
-    const { stderr } = await promisify(execFile)(process.execPath, [program, JSON.stringify(place.options)]);
-    assert.equal(stderr, "");
-    const store = await place.store();
-    assert.equal((await store.read("t")).length, 3);
-    await until("its lease can be taken", async () => (await store.lease("t")).status === "dead");
-  },
-);
+test("a process ends although its store is open, after the appends that it has begun", async () => {
+  await using place = await Place.make();
+  const { stderr } = await promisify(execFile)(process.execPath, [program, JSON.stringify(place.options)]);
+  assert.equal(stderr, "");
+  const store = await place.store();
+  assert.equal((await store.read("t")).length, 3);
+  await until("its lease can be taken", async () => (await store.lease("t")).status === "dead");
+});
 
 test("a store that is closed can be closed again, and a new one goes on", async () => {
   await using place = await Place.make();

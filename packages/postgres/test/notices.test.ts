@@ -23,7 +23,7 @@ async function withProxy({ isMute }: { isMute: boolean }) {
   return { proxy, store, other, [Symbol.asyncDispose]: dispose };
 }
 
-describe("notices", { concurrency: 4, timeout: 45_000 }, () => {
+describe("notices", { concurrency: 4 }, () => {
   test("where no notice arrives, as through a pooler, changes are asked for, and a warning says so", async () => {
     const warned = once(process, "warning");
     await using at = await withProxy({ isMute: true });
@@ -72,7 +72,7 @@ describe("notices", { concurrency: 4, timeout: 45_000 }, () => {
   });
 });
 
-describe("a direct connection that falls silent", { concurrency: 2, timeout: 45_000 }, () => {
+describe("a direct connection that falls silent", { concurrency: 2 }, () => {
   test("is replaced by a process that only follows", async () => {
     await using at = await withProxy({ isMute: false });
     const { store, other, proxy } = at;

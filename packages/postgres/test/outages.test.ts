@@ -130,52 +130,44 @@ describe("outages", { concurrency: 6 }, () => {
     await until("the notice", () => notified === 8);
   });
 
-  test(
-    "while the server is away a command waits, and is then STORE_BUSY: nothing was written",
-    { timeout: 45_000 },
-    async () => {
-      await using at = await withProxy();
-      const { store, proxy } = at;
-      await store.append("t", [created()], { afterSeq: 0 });
-      proxy.down();
-      await pause(200);
-      const since = Date.now();
-      const busy = { code: "STORE_BUSY", message: /can't be reached .*try again/ };
-      await Promise.all([
-        assert.rejects(store.append("t", [input("lost")], { afterSeq: 1 }), busy),
-        assert.rejects(store.read("t"), busy),
-      ]);
-      assert.ok(Date.now() - since > 9_000, "it waited");
-      proxy.up();
-      assert.equal((await store.append("t", [input("kept")], { afterSeq: 1 })).kind, "appended");
-      assert.deepEqual(contents(await store.read("t")), ["kept"]);
-    },
-  );
+  test("while the server is away a command waits, and is then STORE_BUSY: nothing was written", async () => {
+    await using at = await withProxy();
+    const { store, proxy } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    proxy.down();
+    await pause(200);
+    const since = Date.now();
+    const busy = { code: "STORE_BUSY", message: /can't be reached .*try again/ };
+    await Promise.all([
+      assert.rejects(store.append("t", [input("lost")], { afterSeq: 1 }), busy),
+      assert.rejects(store.read("t"), busy),
+    ]);
+    assert.ok(Date.now() - since > 9_000, "it waited");
+    proxy.up();
+    assert.equal((await store.append("t", [input("kept")], { afterSeq: 1 })).kind, "appended");
+    assert.deepEqual(contents(await store.read("t")), ["kept"]);
+  });
 
-  test(
-    "a server that does not answer for five seconds loses nothing, and no living driver",
-    { timeout: 45_000 },
-    async () => {
-      await using at = await withProxy();
-      const { store, proxy, place } = at;
-      const other = await place.store({ url: new URL(at.proxy.url).href });
-      await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
-      assert.equal((await other.lease("t")).status, "held");
-      await pause(1_000);
-      proxy.freeze();
-      const pending = Array.from({ length: 16 }, (_, no) =>
-        store.append(`u${no}`, [created(), input("x")], { afterSeq: 0 }),
-      );
-      await pause(5_000);
-      proxy.thaw();
-      for (const result of await Promise.all(pending)) assert.equal(result.kind, "appended");
-      const statuses = new Set<string>();
-      for (const end = Date.now() + 5_000; Date.now() < end; await pause(100))
-        statuses.add((await other.lease("t")).status);
-      assert.deepEqual([...statuses], ["held"]);
-      assert.equal((await store.threads()).length, 17);
-    },
-  );
+  test("a server that does not answer for five seconds loses nothing, and no living driver", async () => {
+    await using at = await withProxy();
+    const { store, proxy, place } = at;
+    const other = await place.store({ url: new URL(at.proxy.url).href });
+    await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+    assert.equal((await other.lease("t")).status, "held");
+    await pause(1_000);
+    proxy.freeze();
+    const pending = Array.from({ length: 16 }, (_, no) =>
+      store.append(`u${no}`, [created(), input("x")], { afterSeq: 0 }),
+    );
+    await pause(5_000);
+    proxy.thaw();
+    for (const result of await Promise.all(pending)) assert.equal(result.kind, "appended");
+    const statuses = new Set<string>();
+    for (const end = Date.now() + 5_000; Date.now() < end; await pause(100))
+      statuses.add((await other.lease("t")).status);
+    assert.deepEqual([...statuses], ["held"]);
+    assert.equal((await store.threads()).length, 17);
+  });
 
   test("batches of processes that conflict are repeated: deadlocks and serialization failures", async () => {
     await using place = await Place.make();
@@ -196,31 +188,27 @@ describe("outages", { concurrency: 6 }, () => {
     for (const id of threads) assert.deepEqual(contents(await stores[0]!.read(id)).toSorted(), ["0", "1", "2"]);
   });
 
-  test(
-    "a server that only reads, as after a failover, is STORE_BUSY until it writes again",
-    { timeout: 45_000 },
-    async () => {
-      await using place = await Place.make();
-      const role = `ro_${place.schema}`;
-      await place.query(`CREATE ROLE "${role}" LOGIN SUPERUSER PASSWORD 'x'`);
-      const url = new URL(place.url);
-      Object.assign(url, { username: role, password: "x" });
-      const store = await place.store({ url: url.href });
-      await store.append("t", [created()], { afterSeq: 0 });
-      const sessions = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1";
-      await place.query(`ALTER ROLE "${role}" SET default_transaction_read_only = on`);
-      await place.query(sessions, [role]);
-      const waiting = store.append("t", [input("waits")], { afterSeq: 1 });
-      await assert.rejects(store.append("u", [created()], { afterSeq: 0 }), { code: "STORE_BUSY" });
-      await assert.rejects(waiting, { code: "STORE_BUSY" });
-      assert.equal((await store.read("t")).length, 1);
-      await place.query(`ALTER ROLE "${role}" SET default_transaction_read_only = off`);
-      assert.equal((await store.append("t", [input("written")], { afterSeq: 1 })).kind, "appended");
-      assert.deepEqual(contents(await store.read("t")), ["written"]);
-      await store.close();
-      await place.query(`DROP OWNED BY "${role}" CASCADE; DROP ROLE "${role}"`);
-    },
-  );
+  test("a server that only reads, as after a failover, is STORE_BUSY until it writes again", async () => {
+    await using place = await Place.make();
+    const role = `ro_${place.schema}`;
+    await place.query(`CREATE ROLE "${role}" LOGIN SUPERUSER PASSWORD 'x'`);
+    const url = new URL(place.url);
+    Object.assign(url, { username: role, password: "x" });
+    const store = await place.store({ url: url.href });
+    await store.append("t", [created()], { afterSeq: 0 });
+    const sessions = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1";
+    await place.query(`ALTER ROLE "${role}" SET default_transaction_read_only = on`);
+    await place.query(sessions, [role]);
+    const waiting = store.append("t", [input("waits")], { afterSeq: 1 });
+    await assert.rejects(store.append("u", [created()], { afterSeq: 0 }), { code: "STORE_BUSY" });
+    await assert.rejects(waiting, { code: "STORE_BUSY" });
+    assert.equal((await store.read("t")).length, 1);
+    await place.query(`ALTER ROLE "${role}" SET default_transaction_read_only = off`);
+    assert.equal((await store.append("t", [input("written")], { afterSeq: 1 })).kind, "appended");
+    assert.deepEqual(contents(await store.read("t")), ["written"]);
+    await store.close();
+    await place.query(`DROP OWNED BY "${role}" CASCADE; DROP ROLE "${role}"`);
+  });
 
   test("slow reads take no connection from appends", async () => {
     await using at = await withProxy();
@@ -240,7 +228,7 @@ describe("outages", { concurrency: 6 }, () => {
     await Promise.all([lock, ...reads]);
   });
 
-  test("a store closes within seconds while the server does not answer", { timeout: 45_000 }, async () => {
+  test("a store closes within seconds while the server does not answer", async () => {
     await using at = await withProxy();
     const { store, proxy } = at;
     await store.append("t", [created()], { afterSeq: 0, take: 0 });

@@ -17,7 +17,7 @@ async function pooled() {
   return { place, pooler, [Symbol.asyncDispose]: dispose };
 }
 
-describe("through pgbouncer in transaction mode", { skip: withoutPooler, concurrency: 3, timeout: 120_000 }, () => {
+describe("through pgbouncer in transaction mode", { skip: withoutPooler, concurrency: 3 }, () => {
   test("sixty-four threads are written, read, found and deleted, by two stores with three connections together", async () => {
     await using at = await pooled();
     const { place, pooler } = at;

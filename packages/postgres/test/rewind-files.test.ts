@@ -79,7 +79,7 @@ class FilesTeam implements AsyncDisposable {
   }
 }
 
-describe("a rewind of files at a front", { concurrency: true, timeout: 120_000 }, () => {
+describe("a rewind of files at a front", { concurrency: true }, () => {
   for (const where of ["a folder", "the store"] as const) {
     test(`is carried out by a worker, with files in ${where}`, async () => {
       await using team = await FilesTeam.make(where);

@@ -39,7 +39,7 @@ function follower(store: Store, id: string): DurableEvent[] {
   return got;
 }
 
-describe("threads that are driven elsewhere", { concurrency: 4, timeout: 120_000 }, () => {
+describe("threads that are driven elsewhere", { concurrency: 4 }, () => {
   test("fifty of them cost one query a second while nothing happens, and the death of their driver is noticed", async () => {
     await using at = await withProxy();
     const { place, proxy, store } = at;

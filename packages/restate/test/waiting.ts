@@ -107,7 +107,7 @@ class WaitingTeam implements AsyncDisposable {
 /** Threads that wait cost workers nothing, and those that are answered at once by two fronts all go on. */
 export function testWaiting(engine: "restate" | "graphile"): void {
   const name = `${WAITING} threads that wait cost workers nothing, and ${ANSWERED} that are answered at once by two fronts all go on (${engine})`;
-  test(name, { timeout: 180_000 }, async (t) => {
+  test(name, async (t) => {
     await using at = await WaitingTeam.start(engine);
     const { team, fronts } = at;
     const front = await at.front();

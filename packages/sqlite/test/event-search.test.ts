@@ -182,40 +182,35 @@ class Twins {
   }
 }
 
-test(
-  "SQLite finds the same events as a store without an index, however far its index lags",
-  { timeout: 120_000 },
-  async () => {
-    await using place = new Place();
-    const sqlite = await place.store({ indexMs: 100_000 });
-    const memory = memoryStore();
-    await memory.open();
-    let runs = 0;
-    const answers = (store: Store, queries: EventQuery[]) =>
-      Promise.all(queries.map((query) => store.findEvents(query)));
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.nat(20), async (steps, number) => {
-        const twins = new Twins([memory, sqlite], ++runs);
-        for (const one of steps) await twins.perform(one);
-        const { resourceId } = twins;
-        const queries = QUERIES.flatMap((query): EventQuery[] => [
-          { resourceId, query },
-          { resourceId, query, limit: number },
-          ...twins.threads.flatMap((threadId) => [
-            { threadId, query },
-            { threadId, query, limit: 1 + (number % 3), before: number },
-          ]),
-        ]);
-        const expected = await answers(memory, queries);
-        const unlock = place.lock();
-        try {
-          assert.deepEqual(await answers(sqlite, queries), expected);
-        } finally {
-          unlock();
-        }
+test("SQLite finds the same events as a store without an index, however far its index lags", async () => {
+  await using place = new Place();
+  const sqlite = await place.store({ indexMs: 100_000 });
+  const memory = memoryStore();
+  await memory.open();
+  let runs = 0;
+  const answers = (store: Store, queries: EventQuery[]) => Promise.all(queries.map((query) => store.findEvents(query)));
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.nat(20), async (steps, number) => {
+      const twins = new Twins([memory, sqlite], ++runs);
+      for (const one of steps) await twins.perform(one);
+      const { resourceId } = twins;
+      const queries = QUERIES.flatMap((query): EventQuery[] => [
+        { resourceId, query },
+        { resourceId, query, limit: number },
+        ...twins.threads.flatMap((threadId) => [
+          { threadId, query },
+          { threadId, query, limit: 1 + (number % 3), before: number },
+        ]),
+      ]);
+      const expected = await answers(memory, queries);
+      const unlock = place.lock();
+      try {
         assert.deepEqual(await answers(sqlite, queries), expected);
-      }),
-      { numRuns: 25 },
-    );
-  },
-);
+      } finally {
+        unlock();
+      }
+      assert.deepEqual(await answers(sqlite, queries), expected);
+    }),
+    { numRuns: 25 },
+  );
+});

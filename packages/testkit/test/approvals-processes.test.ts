@@ -6,37 +6,31 @@ import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
 import { ofType, place } from "./place.ts";
 import { RemoteHarness } from "./remote-harness.ts";
 
-const LIMIT = { timeout: 30_000 };
+test("an approval that a killed process requested is answered in the next one, and no call runs twice", async () => {
+  await using at = await place();
+  await using first = new RemoteHarness(at.folder);
+  await first.order("batch");
+  await first.kill();
+  await using second = new RemoteHarness(at.folder);
+  const { threadId, toolCallId, toolName, args, digest } = await second.pending();
+  assert.deepEqual([threadId, toolName, args], ["t", "guarded", { what: "it" }]);
+  assert.deepEqual(at.ledger(), ["once beside"]);
+  await second.do("respondToToolApproval", { threadId, toolCallId, digest, decision: "approve" });
+  await second.do("until", "idle");
+  assert.deepEqual(at.ledger(), ["once beside", "guarded it"]);
+  assert.deepEqual(await second.do("pendingApprovals"), []);
+  const events = await at.journal();
+  assert.deepEqual(
+    ofType(events, "agent_end").map(({ reason }) => reason),
+    ["complete"],
+  );
+  assert.deepEqual(
+    ofType(events, "tool_end").map(({ result }) => result.content),
+    ["once did beside", "guarded did it"],
+  );
+});
 
-test(
-  "an approval that a killed process requested is answered in the next one, and no call runs twice",
-  LIMIT,
-  async () => {
-    await using at = await place();
-    await using first = new RemoteHarness(at.folder);
-    await first.order("batch");
-    await first.kill();
-    await using second = new RemoteHarness(at.folder);
-    const { threadId, toolCallId, toolName, args, digest } = await second.pending();
-    assert.deepEqual([threadId, toolName, args], ["t", "guarded", { what: "it" }]);
-    assert.deepEqual(at.ledger(), ["once beside"]);
-    await second.do("respondToToolApproval", { threadId, toolCallId, digest, decision: "approve" });
-    await second.do("until", "idle");
-    assert.deepEqual(at.ledger(), ["once beside", "guarded it"]);
-    assert.deepEqual(await second.do("pendingApprovals"), []);
-    const events = await at.journal();
-    assert.deepEqual(
-      ofType(events, "agent_end").map(({ reason }) => reason),
-      ["complete"],
-    );
-    assert.deepEqual(
-      ofType(events, "tool_end").map(({ result }) => result.content),
-      ["once did beside", "guarded did it"],
-    );
-  },
-);
-
-test("an approval and a question survive every process that handled them", LIMIT, async () => {
+test("an approval and a question survive every process that handled them", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await first.order("both");
@@ -69,7 +63,7 @@ test("an approval and a question survive every process that handled them", LIMIT
   assert.equal(ofType(events, "agent_end").length, 1);
 });
 
-test("a process lists what waits for a person in the threads of another one, in its subagents too", LIMIT, async () => {
+test("a process lists what waits for a person in the threads of another one, in its subagents too", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await first.order("both");
@@ -91,7 +85,7 @@ test("a process lists what waits for a person in the threads of another one, in 
   assert.notEqual(deep?.threadId, "t");
 });
 
-test("when two processes answer at once, one is refused and its answer has no effect", LIMIT, async () => {
+test("when two processes answer at once, one is refused and its answer has no effect", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await using second = new RemoteHarness(at.folder);
@@ -114,7 +108,7 @@ test("when two processes answer at once, one is refused and its answer has no ef
   assert.equal(ofType(await at.journal(), "tool_approval_resolved").length, 5);
 });
 
-test("an answer for other arguments than the pending ones is refused, and nothing runs", LIMIT, async () => {
+test("an answer for other arguments than the pending ones is refused, and nothing runs", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await using second = new RemoteHarness(at.folder);
@@ -136,7 +130,7 @@ test("an answer for other arguments than the pending ones is refused, and nothin
   assert.deepEqual(at.ledger(), ["guarded harmful"]);
 });
 
-test("the driver continues with an answer that another process gave", LIMIT, async () => {
+test("the driver continues with an answer that another process gave", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await using second = new RemoteHarness(at.folder);
@@ -158,7 +152,7 @@ test("the driver continues with an answer that another process gave", LIMIT, asy
   assert.equal(ofType(await at.journal(), "agent_start").length, 1);
 });
 
-test("a rule that denies a pending call of another process declines it", LIMIT, async () => {
+test("a rule that denies a pending call of another process declines it", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await using second = new RemoteHarness(at.folder);
@@ -176,7 +170,7 @@ test("a rule that denies a pending call of another process declines it", LIMIT, 
   assert.equal(ofType(events, "agent_end").at(-1)?.reason, "complete");
 });
 
-test("a plan that another process approves switches the mode within the same turn", LIMIT, async () => {
+test("a plan that another process approves switches the mode within the same turn", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await using second = new RemoteHarness(at.folder);
@@ -201,7 +195,7 @@ test("a plan that another process approves switches the mode within the same tur
   );
 });
 
-test("a process that ends right after its answer does not interrupt the call that it approved", LIMIT, async () => {
+test("a process that ends right after its answer does not interrupt the call that it approved", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   for (const ending of ["close", "kill"] as const) {

@@ -41,56 +41,48 @@ function startSender(folder: string, ...args: string[]): Sender {
   return { process: child, printed, ended };
 }
 
-test(
-  "when eight processes race for one thread, every message is answered once, by one driver at a time",
-  { timeout: 60_000 },
-  async () => {
-    await using at = await place();
-    const names = Array.from({ length: 8 }, (_, n) => `order-${n}`);
-    const senders = names.map((name) => startSender(at.folder, name, name));
-    const ends = await Promise.all(senders.map(({ ended }) => ended));
-    assert.deepEqual(ends.map(({ errors }) => errors).filter(Boolean), []);
-    assert.deepEqual(
-      ends.map(({ lines }) => lines.at(-1)),
-      names.map((name) => ({ name, reason: "complete", said: [{ type: "text", text: `${name} said` }] })),
-    );
-    assert.deepEqual(at.ledger().toSorted(), names);
-    const events = await at.journal();
-    assert.deepEqual(
-      events.map(({ seq }) => seq),
-      events.map((_, n) => n + 1),
-    );
-    assert.deepEqual(
-      ofType(events, "input_taken")
-        .map(({ inputId }) => inputId)
-        .toSorted(),
-      names,
-    );
-    const turns = events.filter(({ type }) => type === "agent_start" || type === "agent_end").map(({ type }) => type);
-    const starts = ofType(events, "agent_start").filter(({ resumed }) => !resumed);
-    assert.equal(starts.length, 8);
-    assert.equal(turns.at(-1), "agent_end");
-  },
-);
+test("when eight processes race for one thread, every message is answered once, by one driver at a time", async () => {
+  await using at = await place();
+  const names = Array.from({ length: 8 }, (_, n) => `order-${n}`);
+  const senders = names.map((name) => startSender(at.folder, name, name));
+  const ends = await Promise.all(senders.map(({ ended }) => ended));
+  assert.deepEqual(ends.map(({ errors }) => errors).filter(Boolean), []);
+  assert.deepEqual(
+    ends.map(({ lines }) => lines.at(-1)),
+    names.map((name) => ({ name, reason: "complete", said: [{ type: "text", text: `${name} said` }] })),
+  );
+  assert.deepEqual(at.ledger().toSorted(), names);
+  const events = await at.journal();
+  assert.deepEqual(
+    events.map(({ seq }) => seq),
+    events.map((_, n) => n + 1),
+  );
+  assert.deepEqual(
+    ofType(events, "input_taken")
+      .map(({ inputId }) => inputId)
+      .toSorted(),
+    names,
+  );
+  const turns = events.filter(({ type }) => type === "agent_start" || type === "agent_end").map(({ type }) => type);
+  const starts = ofType(events, "agent_start").filter(({ resumed }) => !resumed);
+  assert.equal(starts.length, 8);
+  assert.equal(turns.at(-1), "agent_end");
+});
 
-test(
-  "the same command from three processes is accepted once, and all three get its answer",
-  { timeout: 60_000 },
-  async () => {
-    await using at = await place();
-    const senders = ["a", "b", "c"].map((name) => startSender(at.folder, name, "the-one-order"));
-    const ends = await Promise.all(senders.map(({ ended }) => ended));
-    const said = [{ type: "text", text: "the-one-order said" }];
-    assert.deepEqual(
-      ends.map(({ lines }) => lines.at(-1)),
-      ["a", "b", "c"].map((name) => ({ name, reason: "complete", said })),
-    );
-    assert.deepEqual(at.ledger(), ["the-one-order"]);
-    assert.equal(ofType(await at.journal(), "input_accepted").length, 1);
-  },
-);
+test("the same command from three processes is accepted once, and all three get its answer", async () => {
+  await using at = await place();
+  const senders = ["a", "b", "c"].map((name) => startSender(at.folder, name, "the-one-order"));
+  const ends = await Promise.all(senders.map(({ ended }) => ended));
+  const said = [{ type: "text", text: "the-one-order said" }];
+  assert.deepEqual(
+    ends.map(({ lines }) => lines.at(-1)),
+    ["a", "b", "c"].map((name) => ({ name, reason: "complete", said })),
+  );
+  assert.deepEqual(at.ledger(), ["the-one-order"]);
+  assert.equal(ofType(await at.journal(), "input_accepted").length, 1);
+});
 
-test("a stopped driver is replaced, and its appends are refused when it continues", { timeout: 60_000 }, async () => {
+test("a stopped driver is replaced, and its appends are refused when it continues", async () => {
   await using at = await place();
   const stopped = startSender(at.folder, "stopped", "first", "300");
   await stopped.printed("ran");
@@ -123,7 +115,7 @@ test("a stopped driver is replaced, and its appends are refused when it continue
   assert.equal(ofType(events, "agent_end").length, 2);
 });
 
-test("a driver that is killed is replaced within 5 s", { timeout: 60_000 }, async () => {
+test("a driver that is killed is replaced within 5 s", async () => {
   await using at = await place();
   const killed = startSender(at.folder, "killed", "first", "60000");
   await killed.printed("ran");

@@ -80,56 +80,52 @@ function assertReceivedAll({ name, since, received }: Subscriber, journal: reado
   assert.ok(!received.some(({ type }) => type === "resync"), `${name} received a resync`);
 }
 
-test(
-  "subscribers in one process, in another one and from the middle of a turn receive every event once, in order, and the deltas",
-  { timeout: 60_000 },
-  async () => {
-    await using at = await place();
-    const harness = talker(at.folder);
-    try {
-      const [first, second] = [
-        await harness.createSession({ threadId: "t" }),
-        await harness.createSession({ threadId: "t" }),
-      ];
-      await using remote = await subscribeInProcess("remote", at.folder, 0);
-      const subscribers: Subscriber[] = [subscribe("first", first), subscribe("second", second, 0), remote];
+test("subscribers in one process, in another one and from the middle of a turn receive every event once, in order, and the deltas", async () => {
+  await using at = await place();
+  const harness = talker(at.folder);
+  try {
+    const [first, second] = [
+      await harness.createSession({ threadId: "t" }),
+      await harness.createSession({ threadId: "t" }),
+    ];
+    await using remote = await subscribeInProcess("remote", at.folder, 0);
+    const subscribers: Subscriber[] = [subscribe("first", first), subscribe("second", second, 0), remote];
 
-      /** Lets the model finish its answer when all subscribers have received the first half. */
-      const answerWhenShown = async (file: string) => {
-        const isShown = (subscriber: Subscriber) => {
-          const id = streaming(subscriber);
-          return id !== undefined && shown(subscriber, id) === "Half of it, ";
-        };
-        await until(() => subscribers.every(isShown), `the first half of "${file}", for all`);
-        assert.equal(new Set(subscribers.map(streaming)).size, 1);
-        writeFileSync(join(at.folder, file), "");
+    /** Lets the model finish its answer when all subscribers have received the first half. */
+    const answerWhenShown = async (file: string) => {
+      const isShown = (subscriber: Subscriber) => {
+        const id = streaming(subscriber);
+        return id !== undefined && shown(subscriber, id) === "Half of it, ";
       };
+      await until(() => subscribers.every(isShown), `the first half of "${file}", for all`);
+      assert.equal(new Set(subscribers.map(streaming)).size, 1);
+      writeFileSync(join(at.folder, file), "");
+    };
 
-      const turn = first.sendMessage({ content: "one, wait for this" });
-      await until(() => streaming(remote) !== undefined, "streaming in the other process");
-      await using late = await subscribeInProcess("late, remote", at.folder, 3);
-      subscribers.push(late, subscribe("late, here", await harness.createSession({ threadId: "t" }), 2));
-      remote.call("steer", "two");
-      await until(() => first.getDisplayState().inbox.length === 1, "the steer");
-      const third = second.sendMessage({ content: "three" });
-      await answerWhenShown("this");
-      assert.deepEqual([(await turn).reason, (await third).reason], ["complete", "complete"]);
-      remote.call("sendMessage", "four, wait for that");
-      await answerWhenShown("that");
+    const turn = first.sendMessage({ content: "one, wait for this" });
+    await until(() => streaming(remote) !== undefined, "streaming in the other process");
+    await using late = await subscribeInProcess("late, remote", at.folder, 3);
+    subscribers.push(late, subscribe("late, here", await harness.createSession({ threadId: "t" }), 2));
+    remote.call("steer", "two");
+    await until(() => first.getDisplayState().inbox.length === 1, "the steer");
+    const third = second.sendMessage({ content: "three" });
+    await answerWhenShown("this");
+    assert.deepEqual([(await turn).reason, (await third).reason], ["complete", "complete"]);
+    remote.call("sendMessage", "four, wait for that");
+    await answerWhenShown("that");
 
-      const ends = () => first.getDisplayState().status === "idle" && first.getDisplayState().inbox.length === 0;
-      await until(ends, "the end");
-      const journal = await at.journal();
-      await until(() => subscribers.every((subscriber) => lastSeq(subscriber) === journal.length), "the end, for all");
-      for (const subscriber of subscribers) assertReceivedAll(subscriber, journal);
-      assert.deepEqual(
-        journal.flatMap((event) =>
-          event.type === "message_end" && event.message.role === "user" ? [textOf(event.message.content)] : [],
-        ),
-        ["one, wait for this", "two", "three", "four, wait for that"],
-      );
-    } finally {
-      await harness.close();
-    }
-  },
-);
+    const ends = () => first.getDisplayState().status === "idle" && first.getDisplayState().inbox.length === 0;
+    await until(ends, "the end");
+    const journal = await at.journal();
+    await until(() => subscribers.every((subscriber) => lastSeq(subscriber) === journal.length), "the end, for all");
+    for (const subscriber of subscribers) assertReceivedAll(subscriber, journal);
+    assert.deepEqual(
+      journal.flatMap((event) =>
+        event.type === "message_end" && event.message.role === "user" ? [textOf(event.message.content)] : [],
+      ),
+      ["one, wait for this", "two", "three", "four, wait for that"],
+    );
+  } finally {
+    await harness.close();
+  }
+});

@@ -65,49 +65,45 @@ const broken: Step = parts(
   { type: "error", error: Object.assign(new Error("overloaded"), { isRetryable: true }) },
 );
 
-test(
-  "a turn with thoughts, calls and a retry is printed as it happens, for each seat",
-  { timeout: 30_000 },
-  async () => {
-    const thinks = parts(
-      { type: "reasoning-start", id: "r" },
-      { type: "reasoning-delta", id: "r", delta: "Hm." },
-      { type: "reasoning-end", id: "r" },
-      { type: "text-start", id: "t" },
-      { type: "text-delta", id: "t", delta: "I look at both.\n" },
-      { type: "text-end", id: "t" },
-      { type: "tool-call", toolCallId: "a", toolName: "look", input: '{"path":"a.ts"}' },
-      { type: "tool-call", toolCallId: "b", toolName: "look", input: '{"path":"b.ts"}' },
-      finish("tool-calls"),
-    );
-    await using h = await harness(script(thinks, inTurn(broken, say("Both are **fine**.\n\nGood bye."))));
-    await h.selectOrCreateThread();
-    const seat = new Seat(h);
-    seat.draw();
-    const other = await h.createSession();
-    await other.switchThread({ threadId: h.getCurrentThreadId()! });
-    const second = new Seat(other);
-    second.draw();
-    await h.sendMessage({ content: "look at them" });
-    const expected = [
-      "You  look at them",
-      "▸ thought",
-      "I look at both.",
-      "✓ look a.ts",
-      "✓ look b.ts",
-      "A false start.",
-      "✗ the answer broke off and begins again:",
-      "Both are fine.",
-      "",
-      "Good bye.",
-    ];
-    assert.deepEqual(withoutTimes(seat.printed), expected);
-    assert.deepEqual(withoutTimes(second.printed), expected);
-    assert.deepEqual(seat.live, []);
-  },
-);
+test("a turn with thoughts, calls and a retry is printed as it happens, for each seat", async () => {
+  const thinks = parts(
+    { type: "reasoning-start", id: "r" },
+    { type: "reasoning-delta", id: "r", delta: "Hm." },
+    { type: "reasoning-end", id: "r" },
+    { type: "text-start", id: "t" },
+    { type: "text-delta", id: "t", delta: "I look at both.\n" },
+    { type: "text-end", id: "t" },
+    { type: "tool-call", toolCallId: "a", toolName: "look", input: '{"path":"a.ts"}' },
+    { type: "tool-call", toolCallId: "b", toolName: "look", input: '{"path":"b.ts"}' },
+    finish("tool-calls"),
+  );
+  await using h = await harness(script(thinks, inTurn(broken, say("Both are **fine**.\n\nGood bye."))));
+  await h.selectOrCreateThread();
+  const seat = new Seat(h);
+  seat.draw();
+  const other = await h.createSession();
+  await other.switchThread({ threadId: h.getCurrentThreadId()! });
+  const second = new Seat(other);
+  second.draw();
+  await h.sendMessage({ content: "look at them" });
+  const expected = [
+    "You  look at them",
+    "▸ thought",
+    "I look at both.",
+    "✓ look a.ts",
+    "✓ look b.ts",
+    "A false start.",
+    "✗ the answer broke off and begins again:",
+    "Both are fine.",
+    "",
+    "Good bye.",
+  ];
+  assert.deepEqual(withoutTimes(seat.printed), expected);
+  assert.deepEqual(withoutTimes(second.printed), expected);
+  assert.deepEqual(seat.live, []);
+});
 
-test("an answer that the user stops says so, and a rewind shows what is left", { timeout: 30_000 }, async () => {
+test("an answer that the user stops says so, and a rewind shows what is left", async () => {
   await using h = await harness(script(say("One."), hang("Two\n\nand a h")));
   await h.selectOrCreateThread();
   const seat = new Seat(h);
@@ -135,7 +131,7 @@ test("an answer that the user stops says so, and a rewind shows what is left", {
   assert.match(seat.printed[0]!, /^──/);
 });
 
-test("a call that waits for the user is live, and is printed with the answer", { timeout: 30_000 }, async () => {
+test("a call that waits for the user is live, and is printed with the answer", async () => {
   await using h = await harness(script(call("ask_user", { question: "Which database?" }, "q"), say("Good.")));
   await h.selectOrCreateThread();
   const seat = new Seat(h);
@@ -148,7 +144,7 @@ test("a call that waits for the user is live, and is printed with the answer", {
   assert.deepEqual(withoutTimes(seat.printed), ["You  choose", "✓ ask_user Which database?", "  sqlite", "Good."]);
 });
 
-test("the tools of a workspace are shown by what they did", { timeout: 60_000 }, async () => {
+test("the tools of a workspace are shown by what they did", async () => {
   const root = mkdtempSync(join(tmpdir(), "cinch-views-"));
   writeFileSync(join(root, "sum.ts"), "let total = 0;\nfor (let i = 1; i < n; i++)\n  total += i;\n");
   const permissions = [{ operations: ["read" as const, "write" as const], paths: ["**/.env*"], mode: "deny" as const }];

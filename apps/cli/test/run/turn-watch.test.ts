@@ -6,7 +6,6 @@ import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { TurnWatch } from "../../src/run/turn-watch.ts";
 
-const LIMIT = { timeout: 60_000 };
 const free: Lease = { epoch: 1, status: "free" };
 
 /** A turn that works until `finish`, and a watch that reads leases by `lease`. */
@@ -34,7 +33,7 @@ async function working(lease: (real: () => Promise<Lease>) => Promise<Lease>) {
   return { watch, turn, finish, [Symbol.asyncDispose]: () => harness.close() };
 }
 
-test("a run goes on if its thread is without a driver for a moment, as between two turns", LIMIT, async () => {
+test("a run goes on if its thread is without a driver for a moment, as between two turns", async () => {
   let looks = 0;
   const lookedAgain = Promise.withResolvers<void>();
   await using at = await working((real) => {
@@ -48,7 +47,7 @@ test("a run goes on if its thread is without a driver for a moment, as between t
   assert.deepEqual(await at.watch.end, { kind: "ended", reason: "complete" });
 });
 
-test("a run ends with the last notice if its turn stays without a driver", LIMIT, async () => {
+test("a run ends with the last notice if its turn stays without a driver", async () => {
   await using at = await working(() => Promise.resolve(free));
   assert.deepEqual(await at.watch.end, { kind: "failed", message: "no driver" });
   at.finish.resolve();

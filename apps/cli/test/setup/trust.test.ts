@@ -29,7 +29,7 @@ test("whatever stands in the place of a file, a folder can be looked at and open
   assert.ok(project.db.startsWith(user.state));
 });
 
-test("nothing of a folder that is not trusted is read", { timeout: 60_000 }, async () => {
+test("nothing of a folder that is not trusted is read", async () => {
   await using user = new UserHome();
   user.trap("shop/AGENTS.md", "shop/CLAUDE.md", "shop/.cinch/config.json", "shop/.cinch/agents/a.md");
   user.trap("shop/.cinch/skills/a/SKILL.md", "shop/.agents/skills/a/SKILL.md", "shop/.claude/skills/a/SKILL.md");
@@ -61,7 +61,7 @@ test("what is remembered is private, and survives a line that a crash has cut", 
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
 
-test("processes that trust folders at the same time lose none", { timeout: 60_000 }, async () => {
+test("processes that trust folders at the same time lose none", async () => {
   await using user = new UserHome();
   const env = { ...user.env, ...inherited() };
   const groups = Array.from({ length: 4 }, (_, group) =>
@@ -144,7 +144,7 @@ test("a project opens where nothing can be remembered, and says what follows", a
   await project.harness.sendMessage({ content: "hello" });
 });
 
-test("processes that start at the same time in a new folder share its threads", { timeout: 60_000 }, async () => {
+test("processes that start at the same time in a new folder share its threads", async () => {
   await using user = new UserHome();
   const opened = Array.from({ length: 3 }, async () => {
     const env = { ...user.env, ...inherited() };

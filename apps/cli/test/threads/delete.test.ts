@@ -7,7 +7,7 @@ import { inherited, Place, threadIn } from "../cli.ts";
 import { MAIN } from "../programs.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
-test("in a terminal, delete asks, and only y deletes", { timeout: 120_000 }, async () => {
+test("in a terminal, delete asks, and only y deletes", async () => {
   await using place = new Place();
   const id = threadIn(await place.run(["run", "hello"]));
   const path = join(place.folder, ".cinch", "cinch.db");

@@ -38,7 +38,7 @@ async function behind(name: ProxyName, cleanUp: AsyncDisposableStack, prefix?: s
 }
 
 for (const name of ["nginx", "caddy"] as const)
-  describe(`with the configuration of the documentation, ${name}`, { skip: whyMissing(name), timeout: 60_000 }, () => {
+  describe(`with the configuration of the documentation, ${name}`, { skip: whyMissing(name) }, () => {
     test("passes each event on at once", async () => {
       await using cleanUp = new AsyncDisposableStack();
       const { proxy, client, open } = await behind(name, cleanUp);

@@ -88,7 +88,7 @@ class AskingStore extends MemoryStore {
   }
 }
 
-test("a call whose turn is aborted while its lease is confirmed is not run", { timeout: 30_000 }, async () => {
+test("a call whose turn is aborted while its lease is confirmed is not run", async () => {
   const storage = new AskingStore(new MemoryData());
   const runs: string[] = [];
   const act = defineTool({ description: "Acts", input: z.object({}), execute: () => void runs.push("ran") });

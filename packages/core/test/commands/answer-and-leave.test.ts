@@ -8,8 +8,6 @@ import * as z from "zod";
 import { stillClock } from "../model/providers-clock.ts";
 import { asking, harness, next } from "../support.ts";
 
-const LIMIT = { timeout: 30_000 };
-
 /** The store of a process that learns late what others have appended, and is slow to act on it. */
 class SlowStore extends MemoryStore {
   override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
@@ -47,7 +45,7 @@ async function seats() {
   return { asks, answers, turn, runs };
 }
 
-test("a process that answers and closes, however soon, leaves no call with an unknown outcome", LIMIT, async () => {
+test("a process that answers and closes, however soon, leaves no call with an unknown outcome", async () => {
   for (let late = 0; late < 12; late++) {
     const { asks, answers, turn, runs } = await seats();
     await answers.respondToToolApproval({ decision: "approve" });
@@ -72,7 +70,7 @@ test("a process that answers and closes, however soon, leaves no call with an un
   }
 });
 
-test("if the process that asked is gone, the one that answered drives the turn", LIMIT, async () => {
+test("if the process that asked is gone, the one that answered drives the turn", async () => {
   const { asks, answers, turn, runs } = await seats();
   turn.catch(() => undefined);
   await asks.close();
@@ -84,23 +82,19 @@ test("if the process that asked is gone, the one that answered drives the turn",
   await answers.close();
 });
 
-test(
-  "an answer to a thread that no process has open is acted on, although the session is at another thread",
-  LIMIT,
-  async () => {
-    const { asks, answers, turn, runs } = await seats();
-    turn.catch(() => undefined);
-    const threadId = asks.getCurrentThreadId()!;
-    await asks.close();
-    await answers.createThread();
-    await answers.respondToToolApproval({ threadId, decision: "approve" });
-    await answers.respondToToolSuspension({ threadId, resumeData: "this" });
-    await answers.switchThread({ threadId });
-    assert.equal((await answers.settled()).status, "idle");
-    assert.deepEqual(runs, ["begun"]);
-    await answers.close();
-  },
-);
+test("an answer to a thread that no process has open is acted on, although the session is at another thread", async () => {
+  const { asks, answers, turn, runs } = await seats();
+  turn.catch(() => undefined);
+  const threadId = asks.getCurrentThreadId()!;
+  await asks.close();
+  await answers.createThread();
+  await answers.respondToToolApproval({ threadId, decision: "approve" });
+  await answers.respondToToolSuspension({ threadId, resumeData: "this" });
+  await answers.switchThread({ threadId });
+  assert.equal((await answers.settled()).status, "idle");
+  assert.deepEqual(runs, ["begun"]);
+  await answers.close();
+});
 
 /** A process with one pending question, and a function that opens others with the same configuration. */
 async function asked(kind: "approval" | "suspension", options: object = {}) {
@@ -135,26 +129,22 @@ async function asked(kind: "approval" | "suspension", options: object = {}) {
 }
 
 for (const kind of ["approval", "suspension"] as const) {
-  test(
-    `a process that answers one ${kind} and closes does not interrupt the call that it answered`,
-    LIMIT,
-    async () => {
-      for (let late = 0; late < 12; late++) {
-        const { asks, turn, runs, answer, open } = await asked(kind);
-        const answers = await open();
-        await answers.switchThread({ threadId: asks.getCurrentThreadId()! });
-        await answer(answers);
-        for (let n = 0; n < late; n++) await tick();
-        await answers.close({ drainMs: 0 });
-        await turn;
-        const ends = asks.seen.flatMap((event) => (event.type === "tool_end" ? [event.result.content] : []));
-        assert.deepEqual([runs, ends], [["begun"], ["done"]], `left ${late} ticks after it had answered`);
-        await asks.close();
-      }
-    },
-  );
+  test(`a process that answers one ${kind} and closes does not interrupt the call that it answered`, async () => {
+    for (let late = 0; late < 12; late++) {
+      const { asks, turn, runs, answer, open } = await asked(kind);
+      const answers = await open();
+      await answers.switchThread({ threadId: asks.getCurrentThreadId()! });
+      await answer(answers);
+      for (let n = 0; n < late; n++) await tick();
+      await answers.close({ drainMs: 0 });
+      await turn;
+      const ends = asks.seen.flatMap((event) => (event.type === "tool_end" ? [event.result.content] : []));
+      assert.deepEqual([runs, ends], [["begun"], ["done"]], `left ${late} ticks after it had answered`);
+      await asks.close();
+    }
+  });
 
-  test(`a process continues with one answered ${kind}, if the process that asked is gone`, LIMIT, async () => {
+  test(`a process continues with one answered ${kind}, if the process that asked is gone`, async () => {
     const { asks, turn, runs, answer, open } = await asked(kind);
     turn.catch(() => undefined);
     const threadId = asks.getCurrentThreadId()!;
@@ -166,15 +156,11 @@ for (const kind of ["approval", "suspension"] as const) {
     assert.deepEqual(runs, ["begun"]);
   });
 
-  test(
-    `the process that asked continues with its own answer (${kind}) without waiting for other answers`,
-    LIMIT,
-    async () => {
-      const { asks, turn, runs, answer } = await asked(kind, { clock: stillClock() });
-      await answer(asks);
-      assert.equal((await turn).reason, "complete");
-      assert.deepEqual(runs, ["begun"]);
-      await asks.close();
-    },
-  );
+  test(`the process that asked continues with its own answer (${kind}) without waiting for other answers`, async () => {
+    const { asks, turn, runs, answer } = await asked(kind, { clock: stillClock() });
+    await answer(asks);
+    assert.equal((await turn).reason, "complete");
+    assert.deepEqual(runs, ["begun"]);
+    await asks.close();
+  });
 }

@@ -195,7 +195,7 @@ test("a store that is busy for one read delays a turn that is continued, and doe
   assert.equal((await ended).reason, "complete");
 });
 
-test("a rule that is set while a call is judged applies to that call", { timeout: 30_000 }, async () => {
+test("a rule that is set while a call is judged applies to that call", async () => {
   const [judged, ruled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const runs: string[] = [];
   const act = defineTool({

@@ -5,13 +5,12 @@ import type { DurableEvent } from "@cinch/core";
 import { hang, script } from "@cinch/testkit";
 import { harness } from "../support.ts";
 
-const LIMIT = { timeout: 30_000 };
 const busy = () => script(hang("well"));
 
 const accepted = (events: readonly DurableEvent[], id: string) =>
   events.filter((event) => event.type === "input_accepted" && event.inputId === id).length;
 
-test("two processes that post the same id at once add one input", LIMIT, async () => {
+test("two processes that post the same id at once add one input", async () => {
   const data = new MemoryData();
   await using one = await harness({ model: busy(), storage: new MemoryStore(data) });
   const { id: threadId } = await one.createThread();
@@ -34,7 +33,7 @@ class LateStore extends MemoryStore {
   }
 }
 
-test("an id is not accepted twice, however many inputs are accepted while the store looks for it", LIMIT, async () => {
+test("an id is not accepted twice, however many inputs are accepted while the store looks for it", async () => {
   const data = new MemoryData();
   const storage = new LateStore(data);
   await using slow = await harness({ model: busy(), storage });
@@ -51,7 +50,7 @@ test("an id is not accepted twice, however many inputs are accepted while the st
   assert.equal(accepted(await new MemoryStore(data).read(threadId), "order-1"), 1);
 });
 
-test("the state of a thread holds the newest ids only", LIMIT, async () => {
+test("the state of a thread holds the newest ids only", async () => {
   const data = new MemoryData();
   await using h = await harness({ model: busy(), storage: new MemoryStore(data) });
   const { id: threadId } = await h.createThread();

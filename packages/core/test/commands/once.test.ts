@@ -6,7 +6,6 @@ import { call, fail, say, scriptedBy } from "@cinch/testkit";
 import { DyingStore } from "../dying-store.ts";
 import { asking } from "../support.ts";
 
-const LIMIT = { timeout: 30_000 };
 const ID = { commandId: "command-1" };
 const bad = fail(Object.assign(new Error("bad request"), { statusCode: 400 }));
 
@@ -213,7 +212,7 @@ async function timesGiven(session: Session, type: string): Promise<number> {
 
 for (const one of CASES)
   describe(one.name, () => {
-    test("given again in another process, it happens once and has the same answer", LIMIT, async () => {
+    test("given again in another process, it happens once and has the same answer", async () => {
       await using at = new TwoProcesses();
       await at.begin(one);
       const deaf = await at.deaf();
@@ -228,7 +227,7 @@ for (const one of CASES)
       assert.equal(await timesGiven(second, one.type), 1);
     });
 
-    test("given in two processes at once, it happens once", LIMIT, async () => {
+    test("given in two processes at once, it happens once", async () => {
       await using at = new TwoProcesses();
       await at.begin(one);
       const second = await at.second();
@@ -237,7 +236,7 @@ for (const one of CASES)
       assert.equal(await timesGiven(second, one.type), 1);
     });
 
-    test("given again after its process was killed at any moment, it happens once", LIMIT, async () => {
+    test("given again after its process was killed at any moment, it happens once", async () => {
       const kills = { before: 0, after: 0 };
       for (const place of ["before", "after"] as const)
         for (let nth = 1; ; nth++) {
@@ -255,7 +254,7 @@ for (const one of CASES)
     });
   });
 
-test("an input and a thread that have no id get that of the command", LIMIT, async () => {
+test("an input and a thread that have no id get that of the command", async () => {
   await using at = new TwoProcesses();
   await at.begin({ name: "", give: async () => undefined, type: "input_accepted" });
   const second = await at.second();
@@ -267,7 +266,7 @@ test("an input and a thread that have no id get that of the command", LIMIT, asy
   assert.deepEqual((await second.listThreads()).map(({ id }) => id).toSorted(), ["clone", "new", "thread"]);
 });
 
-test("an id is remembered across a rewind, and a clone has none of its source", LIMIT, async () => {
+test("an id is remembered across a rewind, and a clone has none of its source", async () => {
   await using at = new TwoProcesses();
   const rename = (session: Session) => session.once(ID).renameThread({ title: "mine" });
   await at.begin({ name: "", give: async () => undefined, type: "thread_renamed" });
@@ -284,7 +283,7 @@ test("an id is remembered across a rewind, and a clone has none of its source", 
   assert.equal(await titleOf("clone"), "mine");
 });
 
-test("a command with another id, or without one, happens again", LIMIT, async () => {
+test("a command with another id, or without one, happens again", async () => {
   await using at = new TwoProcesses();
   await at.begin({ name: "", give: async () => undefined, type: "state_changed" });
   for (const session of [at.first.once(ID), at.first.once({ commandId: "command-2" }), at.first, at.first])

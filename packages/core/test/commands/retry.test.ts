@@ -7,12 +7,11 @@ import { DyingStore } from "../dying-store.ts";
 import { gated, harness, next, noting, onlyHere, texts } from "../support.ts";
 
 const bad = fail(Object.assign(new Error("bad request"), { statusCode: 400 }));
-const LIMIT = { timeout: 30_000 };
 
 const reasons = (events: readonly HarnessEvent[]) =>
   events.flatMap((event) => (event.type === "agent_end" ? [event.reason] : []));
 
-test("retry continues after a turn that ended with an error, without a new message", LIMIT, async () => {
+test("retry continues after a turn that ended with an error, without a new message", async () => {
   await using h = await harness({ model: script(inTurn(bad, say("Here."))) });
   assert.equal((await h.sendMessage({ content: "hi" })).reason, "error");
   const { reason, message, finishReason } = await h.retry();
@@ -21,7 +20,7 @@ test("retry continues after a turn that ended with an error, without a new messa
   assert.deepEqual([await h.listInbox(), h.getDisplayState().lastError], [[], null]);
 });
 
-test("retry continues after a turn that reached its limit, with the results of its calls", LIMIT, async () => {
+test("retry continues after a turn that reached its limit, with the results of its calls", async () => {
   const { note, runs } = noting();
   const model = script(call("note", { what: "one" }), call("note", { what: "two" }), say("done"));
   await using h = await harness({ model, tools: { note }, maxSteps: 1 });
@@ -31,7 +30,7 @@ test("retry continues after a turn that reached its limit, with the results of i
   assert.deepEqual([reason, textOf(message!.content), runs.length], ["complete", "done", 2]);
 });
 
-test("after an abort, an interrupted call keeps its result, and a retry does not run it again", LIMIT, async () => {
+test("after an abort, an interrupted call keeps its result, and a retry does not run it again", async () => {
   const { gate, runs, started, open } = gated();
   await using h = await harness({ model: script(call("gate"), say("I see.")), tools: { gate } });
   const turn = h.sendMessage({ content: "go" });
@@ -53,28 +52,24 @@ test("after an abort, an interrupted call keeps its result, and a retry does not
   assert.ok(texts(h.seen).includes("user: later"));
 });
 
-test(
-  "on a thread where nothing failed, and while a turn runs, retry is INVALID_INPUT and changes nothing",
-  LIMIT,
-  async () => {
-    const { gate, started, open } = gated();
-    const model = script(say("hello"), call("gate"), say("through"));
-    await using h = await harness({ model, tools: { gate } });
-    await assert.rejects(h.retry(), { code: "INVALID_INPUT" });
-    await h.sendMessage({ content: "hi" });
-    await assert.rejects(h.retry(), { code: "INVALID_INPUT", message: /complete/ });
-    const turn = h.sendMessage({ content: "go" });
-    await started;
-    await assert.rejects(h.retry(), { code: "INVALID_INPUT", message: /under way/ });
-    open();
-    await turn;
-    const { seq } = h.getDisplayState();
-    await assert.rejects(h.retry(), { code: "INVALID_INPUT" });
-    assert.equal(h.getDisplayState().seq, seq);
-  },
-);
+test("on a thread where nothing failed, and while a turn runs, retry is INVALID_INPUT and changes nothing", async () => {
+  const { gate, started, open } = gated();
+  const model = script(say("hello"), call("gate"), say("through"));
+  await using h = await harness({ model, tools: { gate } });
+  await assert.rejects(h.retry(), { code: "INVALID_INPUT" });
+  await h.sendMessage({ content: "hi" });
+  await assert.rejects(h.retry(), { code: "INVALID_INPUT", message: /complete/ });
+  const turn = h.sendMessage({ content: "go" });
+  await started;
+  await assert.rejects(h.retry(), { code: "INVALID_INPUT", message: /under way/ });
+  open();
+  await turn;
+  const { seq } = h.getDisplayState();
+  await assert.rejects(h.retry(), { code: "INVALID_INPUT" });
+  assert.equal(h.getDisplayState().seq, seq);
+});
 
-test("two sessions that retry at once share one turn", LIMIT, async () => {
+test("two sessions that retry at once share one turn", async () => {
   const data = new MemoryData();
   const model = script(inTurn(bad, say("slowly", { delayMs: 5 })));
   await using first = await harness({ model, storage: new MemoryStore(data) });
@@ -91,7 +86,7 @@ test("two sessions that retry at once share one turn", LIMIT, async () => {
   assert.equal(model.requests.length, 2);
 });
 
-test("a retry is shown as running from its acceptance on, and can be aborted", LIMIT, async () => {
+test("a retry is shown as running from its acceptance on, and can be aborted", async () => {
   await using h = await harness({ model: script(inTurn(bad, hang("well"))) });
   await h.sendMessage({ content: "hi" });
   const shown: unknown[] = [];
@@ -110,7 +105,7 @@ test("a retry is shown as running from its acceptance on, and can be aborted", L
   assert.equal(h.getDisplayState().status, "idle");
 });
 
-const DEATHS = { ...LIMIT, ...onlyHere("a store that dies does not end its server") };
+const DEATHS = { ...onlyHere("a store that dies does not end its server") };
 test("an accepted retry runs once, wherever the process dies", DEATHS, async () => {
   for (let nth = 1; ; nth++) {
     const data = new MemoryData();
@@ -152,7 +147,7 @@ class TellingStore extends MemoryStore {
   }
 }
 
-test("a retry that is accepted before the next input is taken begins like any other turn", LIMIT, async () => {
+test("a retry that is accepted before the next input is taken begins like any other turn", async () => {
   const data = new MemoryData();
   const storage = new TellingStore(data);
   const model = script(inTurn(bad, say("Here.")), say("Later."));

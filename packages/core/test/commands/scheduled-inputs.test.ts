@@ -6,7 +6,6 @@ import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import { gated, harness, next, onlyHere, texts } from "../support.ts";
 import { ShiftedClock } from "../shifted-clock.ts";
 
-const LIMIT = { timeout: 30_000 };
 const HOUR = 3_600_000;
 const answering = () => scriptedBy(() => say("done"));
 
@@ -19,7 +18,7 @@ const users = (h: { seen: Parameters<typeof texts>[0] }): string[] =>
     .filter((text) => text.startsWith("user: "))
     .map((text) => text.slice("user: ".length));
 
-test("a follow-up with a time begins its turn within a second of it, and not before", LIMIT, async () => {
+test("a follow-up with a time begins its turn within a second of it, and not before", async () => {
   await using h = await harness({ model: answering() });
   const at = Date.now() + 300;
   const started = next(h, "agent_start");
@@ -30,7 +29,7 @@ test("a follow-up with a time begins its turn within a second of it, and not bef
   assert.deepEqual(users(h), ["later"]);
 });
 
-test("until its time a scheduled input is in the inbox, and the thread is idle and settled", LIMIT, async () => {
+test("until its time a scheduled input is in the inbox, and the thread is idle and settled", async () => {
   await using h = await harness({ model: answering() });
   const at = Date.now() + HOUR;
   const { inputId } = await h.followUp({ content: "later", at });
@@ -48,7 +47,7 @@ test("until its time a scheduled input is in the inbox, and the thread is idle a
   );
 });
 
-test("other inputs pass an input that is not due", LIMIT, async () => {
+test("other inputs pass an input that is not due", async () => {
   await using h = await harness({ model: answering() });
   const at = Date.now() + HOUR;
   await h.followUp({ content: "in an hour", at });
@@ -63,7 +62,7 @@ test("other inputs pass an input that is not due", LIMIT, async () => {
   );
 });
 
-test("an input that becomes due during a turn is taken after it, behind what was queued before", LIMIT, async () => {
+test("an input that becomes due during a turn is taken after it, behind what was queued before", async () => {
   const { gate, started, open } = gated();
   const model = script(call("gate"), say("done"), say("1"), say("2"), say("3"), say("4"));
   await using h = await harness({ model, tools: { gate } });
@@ -91,7 +90,7 @@ test("an input that becomes due during a turn is taken after it, behind what was
   assert.deepEqual(users(h), ["go", "queued", "first, by time", "second, by time", "after all"]);
 });
 
-test("a scheduled input can be edited, keeps its time, and can be removed", LIMIT, async () => {
+test("a scheduled input can be edited, keeps its time, and can be removed", async () => {
   await using h = await harness({ model: answering() });
   const at = Date.now() + 400;
   const { inputId } = await h.followUp({ content: "as written", at });
@@ -108,7 +107,7 @@ test("a scheduled input can be edited, keeps its time, and can be removed", LIMI
   assert.deepEqual(users(h), ["as edited"]);
 });
 
-test("an abort leaves scheduled inputs, and drops them with the inbox", LIMIT, async () => {
+test("an abort leaves scheduled inputs, and drops them with the inbox", async () => {
   await using h = await harness({ model: script(hang("well")) });
   const at = Date.now() + HOUR;
   const turn = h.sendMessage({ content: "go" });
@@ -128,7 +127,7 @@ test("an abort leaves scheduled inputs, and drops them with the inbox", LIMIT, a
   assert.deepEqual(await h.listInbox(), []);
 });
 
-test("a scheduled input ends the hold of an abort when it is due, as a new input does", LIMIT, async () => {
+test("a scheduled input ends the hold of an abort when it is due, as a new input does", async () => {
   await using h = await harness({ model: script(inTurn(hang("well"), say("1")), say("2")) });
   const turn = h.sendMessage({ content: "go" });
   await next(h, "message_update");
@@ -141,7 +140,7 @@ test("a scheduled input ends the hold of an abort when it is due, as a new input
   assert.deepEqual(users(h), ["go", "held", "later"]);
 });
 
-test("clones and rewinds have no scheduled inputs", LIMIT, async () => {
+test("clones and rewinds have no scheduled inputs", async () => {
   await using h = await harness({ model: answering() });
   await h.sendMessage({ content: "go" });
   const { seq } = h.getDisplayState();
@@ -155,7 +154,7 @@ test("clones and rewinds have no scheduled inputs", LIMIT, async () => {
   assert.deepEqual(await h.listInbox(), []);
 });
 
-test("an input for a time that has passed is taken now", LIMIT, async () => {
+test("an input for a time that has passed is taken now", async () => {
   await using h = await harness({ model: answering() });
   for (const at of [Date.now(), Date.now() - HOUR, 0, -1]) {
     const { inputId } = await h.followUp({ content: `at ${at}`, at });
@@ -166,7 +165,7 @@ test("an input for a time that has passed is taken now", LIMIT, async () => {
 });
 
 for (const at of [Number.NaN, Infinity, "18:05", new Date(), null, Date.now() + 11 * 366 * 24 * HOUR])
-  test(`an input at ${String(at)} is refused`, LIMIT, async () => {
+  test(`an input at ${String(at)} is refused`, async () => {
     await using h = await harness({ model: answering() });
     await assert.rejects(h.followUp({ content: "later", at: at as number }), { code: "INVALID_INPUT" });
     assert.deepEqual(await h.listInbox(), []);
@@ -184,7 +183,7 @@ test("only follow-ups have a time", onlyHere("a server words errors for the fiel
   assert.equal((await h.listInbox()).length, 1);
 });
 
-test("an input with a known id and another time is the same input", LIMIT, async () => {
+test("an input with a known id and another time is the same input", async () => {
   await using h = await harness({ model: answering() });
   const at = Date.now() + HOUR;
   await h.followUp({ id: "mine", content: "later", at });
@@ -195,7 +194,7 @@ test("an input with a known id and another time is the same input", LIMIT, async
   );
 });
 
-const here = { ...LIMIT, ...onlyHere("it is about the processes behind a server") };
+const here = { ...onlyHere("it is about the processes behind a server") };
 
 test("the process that opens a thread after the time of an input takes it, once", here, async () => {
   const data = new MemoryData();

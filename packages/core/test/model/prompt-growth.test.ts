@@ -74,26 +74,22 @@ test("the generated journals contain several requests, so that prompts can grow"
   assert.ok(several.filter((count) => count >= 3).length > 60, `only ${several.filter((count) => count >= 3).length}`);
 });
 
-test(
-  "calls of a long thread that all have the same id get different ids, in linear time",
-  { timeout: 30_000 },
-  async () => {
-    const where = { v: 1, at: 0, threadId: "t", turnId: "turn" };
-    const call = { toolCallId: "call_0", toolName: "read_file" };
-    const steps = Array.from({ length: 30_000 }, (_, at): DurableEvent[] => [
-      {
-        type: "message_end",
-        message: { id: `m${at}`, role: "assistant", content: [{ type: "tool-call", ...call, input: {} }] },
-        seq: 2 * at + 1,
-        ...where,
-      },
-      { type: "tool_end", ...call, result: { content: "" }, isError: false, durationMs: 0, seq: 2 * at + 2, ...where },
-    ]);
-    const prompt = await toPrompt(head, steps.flat().reduce(reduceTranscript, emptyTranscript), async () => BLOB);
-    const ids = prompt.flatMap(({ role, content }) =>
-      role === "assistant" ? content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])) : [],
-    );
-    assert.equal(new Set(ids).size, 30_000);
-    assert.deepEqual([ids[0], ids[1], ids[29_999]], ["call_0", "call_0_2", "call_0_30000"]);
-  },
-);
+test("calls of a long thread that all have the same id get different ids, in linear time", async () => {
+  const where = { v: 1, at: 0, threadId: "t", turnId: "turn" };
+  const call = { toolCallId: "call_0", toolName: "read_file" };
+  const steps = Array.from({ length: 30_000 }, (_, at): DurableEvent[] => [
+    {
+      type: "message_end",
+      message: { id: `m${at}`, role: "assistant", content: [{ type: "tool-call", ...call, input: {} }] },
+      seq: 2 * at + 1,
+      ...where,
+    },
+    { type: "tool_end", ...call, result: { content: "" }, isError: false, durationMs: 0, seq: 2 * at + 2, ...where },
+  ]);
+  const prompt = await toPrompt(head, steps.flat().reduce(reduceTranscript, emptyTranscript), async () => BLOB);
+  const ids = prompt.flatMap(({ role, content }) =>
+    role === "assistant" ? content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])) : [],
+  );
+  assert.equal(new Set(ids).size, 30_000);
+  assert.deepEqual([ids[0], ids[1], ids[29_999]], ["call_0", "call_0_2", "call_0_30000"]);
+});

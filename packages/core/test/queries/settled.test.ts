@@ -7,21 +7,19 @@ import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, noting, onlyHere } from "../support.ts";
 
-const LIMIT = { timeout: 30_000 };
-
-test("an idle thread is settled", LIMIT, async () => {
+test("an idle thread is settled", async () => {
   await using h = await harness({ model: script() });
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
 });
 
-test("settled waits for the turns of all accepted inputs", LIMIT, async () => {
+test("settled waits for the turns of all accepted inputs", async () => {
   await using h = await harness({ model: scriptedBy(() => say("yes", { delayMs: 2 })) });
   for (const content of ["one", "two", "three"]) await h.post({ content, delivery: "follow_up" });
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
   assert.equal(h.seen.filter(({ type }) => type === "agent_end").length, 3);
 });
 
-test("settled returns the calls that wait for a person, the oldest question first", LIMIT, async () => {
+test("settled returns the calls that wait for a person, the oldest question first", async () => {
   const { note } = noting();
   const model = script(call(["note", { what: "it" }, "a"], ["ask", { question: "Which?" }, "b"]), say("done"));
   await using h = await harness({ model, tools: { note, ask: asking }, permissions: [] });
@@ -41,7 +39,7 @@ test("settled returns the calls that wait for a person, the oldest question firs
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
 });
 
-test("a thread whose inputs are held back after an abort is settled", LIMIT, async () => {
+test("a thread whose inputs are held back after an abort is settled", async () => {
   await using h = await harness({ model: script(inTurn(hang("well"), say("yes"))) });
   const turn = h.sendMessage({ content: "go" });
   await next(h, "message_update");
@@ -55,7 +53,7 @@ test("a thread whose inputs are held back after an abort is settled", LIMIT, asy
   assert.equal(h.getDisplayState().inbox.length, 0);
 });
 
-test("a thread with a parked turn is settled as parked", LIMIT, async () => {
+test("a thread with a parked turn is settled as parked", async () => {
   const data = new MemoryData();
   const dying = new MemoryStore(data);
   const { gate, started } = gated("pure");
@@ -71,7 +69,7 @@ test("a thread with a parked turn is settled as parked", LIMIT, async () => {
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
 });
 
-test("settled rejects when the harness is closed first", LIMIT, async () => {
+test("settled rejects when the harness is closed first", async () => {
   const { gate, started, open } = gated();
   await using h = await harness({ model: script(call("gate")), tools: { gate } });
   await h.post({ content: "go", delivery: "send" });
@@ -83,7 +81,7 @@ test("settled rejects when the harness is closed first", LIMIT, async () => {
   await closed;
 });
 
-test("the thread stays open for settled when its session switches to another thread", LIMIT, async () => {
+test("the thread stays open for settled when its session switches to another thread", async () => {
   const { gate, started, open } = gated();
   await using h = await harness({ model: script(call("gate"), say("through")), tools: { gate } });
   await h.post({ content: "go", delivery: "send" });
@@ -94,7 +92,7 @@ test("the thread stays open for settled when its session switches to another thr
   assert.deepEqual(await rest, { status: "idle", pending: [] });
 });
 
-test("settled rejects when the thread is deleted, also while it waits", LIMIT, async () => {
+test("settled rejects when the thread is deleted, also while it waits", async () => {
   const { gate, started } = gated();
   await using h = await harness({ model: script(call("gate")), tools: { gate } });
   const { id: threadId } = await h.createThread();
@@ -121,7 +119,7 @@ class FollowedStore extends MemoryStore {
 
 test(
   "after a session has switched threads while settled waits, the old thread is closed once it has settled",
-  { ...LIMIT, ...onlyHere("a server keeps its sessions open for a while") },
+  { ...onlyHere("a server keeps its sessions open for a while") },
   async () => {
     const data = new MemoryData();
     const { gate, started, open } = gated();
@@ -142,7 +140,7 @@ test(
   },
 );
 
-const BOTH = { ...LIMIT, ...onlyHere("the second message may come after the first turn") };
+const BOTH = { ...onlyHere("the second message may come after the first turn") };
 test("the status is running from an accepted input until its turn ends or waits", BOTH, async () => {
   const { note } = noting();
   const model = script(say("one"), call("note", { what: "it" }), say("two"));
@@ -170,46 +168,38 @@ test("an input that is removed before a turn takes it leaves the thread idle", (
   );
 });
 
-test(
-  "settled orders pending calls by the time of their question, also where an approval came after a question",
-  LIMIT,
-  async () => {
-    const tools = { first: asking, second: asking };
-    const model = script(call(["first", { question: "1?" }, "a"], ["second", { question: "2?" }, "b"]), say("done"));
-    await using h = await harness({ model, tools });
-    await h.post({ content: "go", delivery: "send" });
-    await h.settled();
-    await h.setPermissionForTool({ toolName: "second", policy: "ask" });
-    await h.respondToToolSuspension({ toolCallId: "b", resumeData: "this" });
-    const { pending } = await h.settled();
-    assert.deepEqual(
-      pending.map(({ toolCallId }) => toolCallId),
-      ["a", "b"],
-    );
-  },
-);
+test("settled orders pending calls by the time of their question, also where an approval came after a question", async () => {
+  const tools = { first: asking, second: asking };
+  const model = script(call(["first", { question: "1?" }, "a"], ["second", { question: "2?" }, "b"]), say("done"));
+  await using h = await harness({ model, tools });
+  await h.post({ content: "go", delivery: "send" });
+  await h.settled();
+  await h.setPermissionForTool({ toolName: "second", policy: "ask" });
+  await h.respondToToolSuspension({ toolCallId: "b", resumeData: "this" });
+  const { pending } = await h.settled();
+  assert.deepEqual(
+    pending.map(({ toolCallId }) => toolCallId),
+    ["a", "b"],
+  );
+});
 
-test(
-  "settled keeps waiting for a thread that another process drives when its session switches to another thread",
-  LIMIT,
-  async () => {
-    const data = new MemoryData();
-    const { gate, started, open } = gated();
-    await using drives = await harness({
-      model: script(call("gate"), say("through")),
-      tools: { gate },
-      storage: new MemoryStore(data),
-    });
-    await drives.post({ content: "go", delivery: "send" });
-    await started;
-    await using waits = await harness({ model: script(), storage: new MemoryStore(data) });
-    await waits.switchThread({ threadId: drives.getCurrentThreadId()! });
-    const rest = waits.settled();
-    await waits.createThread();
-    open();
-    assert.deepEqual(await rest, { status: "idle", pending: [] });
-  },
-);
+test("settled keeps waiting for a thread that another process drives when its session switches to another thread", async () => {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  await using drives = await harness({
+    model: script(call("gate"), say("through")),
+    tools: { gate },
+    storage: new MemoryStore(data),
+  });
+  await drives.post({ content: "go", delivery: "send" });
+  await started;
+  await using waits = await harness({ model: script(), storage: new MemoryStore(data) });
+  await waits.switchThread({ threadId: drives.getCurrentThreadId()! });
+  const rest = waits.settled();
+  await waits.createThread();
+  open();
+  assert.deepEqual(await rest, { status: "idle", pending: [] });
+});
 
 /** Delays the end of a turn. */
 class SlowEnd extends MemoryStore {
@@ -219,33 +209,29 @@ class SlowEnd extends MemoryStore {
   }
 }
 
-test(
-  "a turn that is being aborted is not settled before it has ended, although only a question is open",
-  LIMIT,
-  async () => {
-    const { note } = noting();
-    const begun = Promise.withResolvers<void>();
-    const slow = defineTool({
-      description: "Works until it is stopped",
-      input: z.object({}),
-      execute(_, { signal }) {
-        begun.resolve();
-        return new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
-      },
-    });
-    const model = script(call(["slow", {}, "a"], ["note", { what: "it" }, "b"]));
-    const permissions = [{ toolName: "slow", policy: "allow" as const }];
-    const storage = new SlowEnd(new MemoryData());
-    await using h = await harness({ model, tools: { note, slow }, permissions, storage });
-    await h.post({ content: "go", delivery: "send" });
-    await begun.promise;
-    const rest = h.settled();
-    await h.abort();
-    assert.deepEqual(await rest, { status: "idle", pending: [] });
-  },
-);
+test("a turn that is being aborted is not settled before it has ended, although only a question is open", async () => {
+  const { note } = noting();
+  const begun = Promise.withResolvers<void>();
+  const slow = defineTool({
+    description: "Works until it is stopped",
+    input: z.object({}),
+    execute(_, { signal }) {
+      begun.resolve();
+      return new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+    },
+  });
+  const model = script(call(["slow", {}, "a"], ["note", { what: "it" }, "b"]));
+  const permissions = [{ toolName: "slow", policy: "allow" as const }];
+  const storage = new SlowEnd(new MemoryData());
+  await using h = await harness({ model, tools: { note, slow }, permissions, storage });
+  await h.post({ content: "go", delivery: "send" });
+  await begun.promise;
+  const rest = h.settled();
+  await h.abort();
+  assert.deepEqual(await rest, { status: "idle", pending: [] });
+});
 
-test("settled rejects with the reason of its signal, and the turn continues", LIMIT, async () => {
+test("settled rejects with the reason of its signal, and the turn continues", async () => {
   const { gate, started, open } = gated();
   await using h = await harness({ model: script(call("gate"), say("done")), tools: { gate } });
   const turn = h.sendMessage({ content: "go" });

@@ -109,7 +109,7 @@ test("an answer to a question that was answered meanwhile does not answer the ne
   assert.equal((await turn).reason, "complete");
 });
 
-test("a process that is behind aborts a turn that it has not read yet", { timeout: 30_000 }, async () => {
+test("a process that is behind aborts a turn that it has not read yet", async () => {
   const { near, behind } = await two(script(hang("thinking")));
   const update = next(near, "message_update");
   const turn = near.sendMessage({ content: "Go" });

@@ -6,8 +6,6 @@ import { call, say, script, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, noting, texts } from "../support.ts";
 
-const LIMIT = { timeout: 30_000 };
-
 /** Ends when it is told to, or fails when it is aborted. */
 function obedient() {
   const started = Promise.withResolvers<AbortSignal>();
@@ -30,7 +28,7 @@ async function begun(data: MemoryData, threadId: string): Promise<string[]> {
   return (await store.read(threadId)).flatMap((event) => (event.type === "tool_start" ? [event.toolName] : []));
 }
 
-test("close waits for a call that runs, keeps its result, and begins nothing after it", LIMIT, async () => {
+test("close waits for a call that runs, keeps its result, and begins nothing after it", async () => {
   const data = new MemoryData();
   const { work, started, finish } = obedient();
   let asked = 0;
@@ -56,7 +54,7 @@ test("close waits for a call that runs, keeps its result, and begins nothing aft
   await next.close();
 });
 
-test("a call that outlasts drainMs is stopped then", LIMIT, async () => {
+test("a call that outlasts drainMs is stopped then", async () => {
   const { work, started } = obedient();
   const h = await harness({ model: script(call("work", {}), say("never")), tools: { work } });
   await h.post({ content: "go", delivery: "send" });
@@ -65,7 +63,7 @@ test("a call that outlasts drainMs is stopped then", LIMIT, async () => {
   assert.equal(signal.aborted, true);
 });
 
-test("an answer that streams is kept whole, and its calls are left to the next process", LIMIT, async () => {
+test("an answer that streams is kept whole, and its calls are left to the next process", async () => {
   const data = new MemoryData();
   const streaming = Promise.withResolvers<void>();
   const streamed = Promise.withResolvers<void>();
@@ -93,7 +91,7 @@ test("an answer that streams is kept whole, and its calls are left to the next p
   assert.deepEqual(texts(await next.listEvents()), ["user: go", "assistant: tool-call", "assistant: done"]);
 });
 
-test("queued calls of the same answer do not begin while a harness closes", LIMIT, async () => {
+test("queued calls of the same answer do not begin while a harness closes", async () => {
   const data = new MemoryData();
   const { gate, started, open } = gated();
   const { note, runs } = noting();
@@ -116,7 +114,7 @@ test("queued calls of the same answer do not begin while a harness closes", LIMI
   assert.equal(runs.length, 1);
 });
 
-test("another process can abort the turn while its driver drains", LIMIT, async () => {
+test("another process can abort the turn while its driver drains", async () => {
   const data = new MemoryData();
   const { work, started } = obedient();
   const options = { model: script(call("work", {}), say("never")), tools: { work } };
@@ -132,7 +130,7 @@ test("another process can abort the turn while its driver drains", LIMIT, async 
   await closed;
 });
 
-test("close with drainMs: 0 stops what runs at once", LIMIT, async () => {
+test("close with drainMs: 0 stops what runs at once", async () => {
   const { work, started } = obedient();
   const h = await harness({ model: script(call("work", {}), say("never")), tools: { work } });
   await h.post({ content: "go", delivery: "send" });

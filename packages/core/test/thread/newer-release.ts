@@ -11,7 +11,6 @@ export interface Shared extends AsyncDisposable {
 }
 
 const HOUR = 3_600_000;
-const LIMIT = { timeout: 30_000 };
 const REFUSED = {
   code: "STORE_NEWER",
   message: /^Event \d+ of this thread \(.*\) was written by a newer Cinch\. Upgrade Cinch/,
@@ -70,7 +69,7 @@ const commands = (h: Harness): Record<string, () => Promise<unknown>> => ({
 /** What a release does with a thread that a newer one has written to: it shows what it knows, and leaves the rest to newer ones. */
 export function testNewerRelease(share: () => Promise<Shared> | Shared): void {
   for (const [what, future] of Object.entries(FUTURE)) {
-    test(`${what}: a seat shows what it knows, and refuses every command with a sentence`, LIMIT, async () => {
+    test(`${what}: a seat shows what it knows, and refuses every command with a sentence`, async () => {
       await using shared = await share();
       const store = await opened(shared);
       await using h = await harness({ model: script(say("hello")), storage: shared.store() });
@@ -102,71 +101,63 @@ export function testNewerRelease(share: () => Promise<Shared> | Shared): void {
       assert.equal(record?.active, true, "what the newer release said is overwritten");
     });
 
-    test(
-      `${what} in the middle of a turn: the call ends, nothing more begins, and the thread is free`,
-      LIMIT,
-      async () => {
-        await using shared = await share();
-        const store = await opened(shared);
-        const { gate, started, open, runs } = gated();
-        const model = script(call(["gate", {}, "a"]), call(["gate", {}, "b"]), say("done"));
-        await using h = await harness({ model, tools: { gate }, storage: shared.store() });
-        const turn = h.sendMessage({ content: "go" });
-        turn.catch(() => undefined);
-        await started;
-        const threadId = h.getCurrentThreadId()!;
-        const seq = await writeFuture(store, threadId, future);
-        while (h.getDisplayState().seq < seq) await next(h, "display_state_changed");
-        open();
-        while ((await store.lease(threadId)).status !== "free") await new Promise((resolve) => setTimeout(resolve, 10));
-        const written = (await store.read(threadId, { after: seq })).map(({ type }) => type);
-        assert.equal(written.includes("tool_end"), true);
-        for (const type of ["tool_start", "agent_end", "error", "message_end", "agent_start"])
-          assert.equal(written.includes(type as DurableEvent["type"]), false, type);
-        assert.deepEqual([runs.length, model.requests.length], [1, 1]);
-        await quiet();
-        assert.equal((await store.lease(threadId)).status, "free");
-        const stranded = await store.stranded?.({ limit: 9, freeMs: 0 });
-        if (stranded)
-          assert.deepEqual(
-            stranded.map((one) => one.threadId),
-            [threadId],
-            "no newer process finds it",
-          );
-        assert.equal((await store.read(threadId, { after: seq })).length, written.length);
-      },
-    );
+    test(`${what} in the middle of a turn: the call ends, nothing more begins, and the thread is free`, async () => {
+      await using shared = await share();
+      const store = await opened(shared);
+      const { gate, started, open, runs } = gated();
+      const model = script(call(["gate", {}, "a"]), call(["gate", {}, "b"]), say("done"));
+      await using h = await harness({ model, tools: { gate }, storage: shared.store() });
+      const turn = h.sendMessage({ content: "go" });
+      turn.catch(() => undefined);
+      await started;
+      const threadId = h.getCurrentThreadId()!;
+      const seq = await writeFuture(store, threadId, future);
+      while (h.getDisplayState().seq < seq) await next(h, "display_state_changed");
+      open();
+      while ((await store.lease(threadId)).status !== "free") await new Promise((resolve) => setTimeout(resolve, 10));
+      const written = (await store.read(threadId, { after: seq })).map(({ type }) => type);
+      assert.equal(written.includes("tool_end"), true);
+      for (const type of ["tool_start", "agent_end", "error", "message_end", "agent_start"])
+        assert.equal(written.includes(type as DurableEvent["type"]), false, type);
+      assert.deepEqual([runs.length, model.requests.length], [1, 1]);
+      await quiet();
+      assert.equal((await store.lease(threadId)).status, "free");
+      const stranded = await store.stranded?.({ limit: 9, freeMs: 0 });
+      if (stranded)
+        assert.deepEqual(
+          stranded.map((one) => one.threadId),
+          [threadId],
+          "no newer process finds it",
+        );
+      assert.equal((await store.read(threadId, { after: seq })).length, written.length);
+    });
 
-    test(
-      `${what} while the model answers: the answer is kept, and its calls wait for a newer release`,
-      LIMIT,
-      async () => {
-        await using shared = await share();
-        const store = await opened(shared);
-        const { gate, runs } = gated();
-        const asked = Promise.withResolvers<void>();
-        const isWritten = Promise.withResolvers<void>();
-        const model = script(async function* (options) {
-          asked.resolve();
-          await isWritten.promise;
-          yield* call("gate")(options);
-        });
-        await using h = await harness({ model, tools: { gate }, storage: shared.store() });
-        h.sendMessage({ content: "go" }).catch(() => undefined);
-        await asked.promise;
-        const threadId = h.getCurrentThreadId()!;
-        const seq = await writeFuture(store, threadId, future);
-        while (h.getDisplayState().seq < seq) await next(h, "display_state_changed");
-        isWritten.resolve();
-        while ((await store.lease(threadId)).status !== "free") await new Promise((resolve) => setTimeout(resolve, 10));
-        const written = (await store.read(threadId, { after: seq })).map(({ type }) => type);
-        assert.deepEqual(written, ["message_end", "usage_update"]);
-        assert.deepEqual(runs, []);
-      },
-    );
+    test(`${what} while the model answers: the answer is kept, and its calls wait for a newer release`, async () => {
+      await using shared = await share();
+      const store = await opened(shared);
+      const { gate, runs } = gated();
+      const asked = Promise.withResolvers<void>();
+      const isWritten = Promise.withResolvers<void>();
+      const model = script(async function* (options) {
+        asked.resolve();
+        await isWritten.promise;
+        yield* call("gate")(options);
+      });
+      await using h = await harness({ model, tools: { gate }, storage: shared.store() });
+      h.sendMessage({ content: "go" }).catch(() => undefined);
+      await asked.promise;
+      const threadId = h.getCurrentThreadId()!;
+      const seq = await writeFuture(store, threadId, future);
+      while (h.getDisplayState().seq < seq) await next(h, "display_state_changed");
+      isWritten.resolve();
+      while ((await store.lease(threadId)).status !== "free") await new Promise((resolve) => setTimeout(resolve, 10));
+      const written = (await store.read(threadId, { after: seq })).map(({ type }) => type);
+      assert.deepEqual(written, ["message_end", "usage_update"]);
+      assert.deepEqual(runs, []);
+    });
 
     for (const config of [{}, { onRecover: "pause" }, { recover: "all" }] as const)
-      test(`${what}: a process ${JSON.stringify(config)} neither takes over nor parks the turn`, LIMIT, async () => {
+      test(`${what}: a process ${JSON.stringify(config)} neither takes over nor parks the turn`, async () => {
         await using shared = await share();
         const store = await opened(shared);
         const { gate, started } = gated();

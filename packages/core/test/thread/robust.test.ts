@@ -46,25 +46,21 @@ test("close() while an input is being appended rejects that sendMessage and noth
   await rejected;
 });
 
-test(
-  "a turn whose store is full says that it waits for it, and goes on when there is space",
-  { timeout: 30_000 },
-  async () => {
-    let isFull = false;
-    const full = () => Promise.reject(new CinchError("STORE_FULL", "No space is left."));
-    const storage = wrapped(memoryStore(), (name) => (name === "append" && isFull ? full() : undefined));
-    const model = scriptedBy(() => {
-      isFull = true;
-      return say("hi");
-    });
-    await using h = await harness({ model, storage });
-    const turn = h.sendMessage({ content: "go" });
-    const { message, waitsFor } = await next(h, "info");
-    isFull = false;
-    assert.deepEqual([message, waitsFor], ["Waiting for the store: No space is left.", "store"]);
-    assert.equal((await turn).reason, "complete");
-  },
-);
+test("a turn whose store is full says that it waits for it, and goes on when there is space", async () => {
+  let isFull = false;
+  const full = () => Promise.reject(new CinchError("STORE_FULL", "No space is left."));
+  const storage = wrapped(memoryStore(), (name) => (name === "append" && isFull ? full() : undefined));
+  const model = scriptedBy(() => {
+    isFull = true;
+    return say("hi");
+  });
+  await using h = await harness({ model, storage });
+  const turn = h.sendMessage({ content: "go" });
+  const { message, waitsFor } = await next(h, "info");
+  isFull = false;
+  assert.deepEqual([message, waitsFor], ["Waiting for the store: No space is left.", "store"]);
+  assert.equal((await turn).reason, "complete");
+});
 
 test("queued inputs run if resume() follows an abort at once", async () => {
   await using h = await harness({ model: script(inTurn(hang("…"), say("later done"))) });
@@ -144,7 +140,7 @@ for (const [what, config] of Object.entries({
     agent: new Agent({ name: "a", model: script(say("x")), instructions: () => new Promise<never>(() => undefined) }),
   },
 })) {
-  test(`${what} that never comes can be aborted and closed`, { timeout: 30_000 }, async () => {
+  test(`${what} that never comes can be aborted and closed`, async () => {
     const h = new Harness({ id: "x", ...config });
     const turn = h.sendMessage({ content: "go" });
     await next(h, "step_start");
@@ -158,7 +154,7 @@ for (const [what, config] of Object.entries({
   });
 }
 
-test("abort() returns when the thread is closed or deleted meanwhile", { timeout: 30_000 }, async () => {
+test("abort() returns when the thread is closed or deleted meanwhile", async () => {
   for (const end of [
     (h: Harness) => h.close(),
     (h: Harness) => h.deleteThread({ threadId: h.getCurrentThreadId()! }),

@@ -7,7 +7,6 @@ import { say, scriptedBy } from "@cinch/testkit";
 import { harness } from "../support.ts";
 
 const talkative = () => scriptedBy(() => say("yes", { size: 10 }));
-const LIMIT = { timeout: 30_000 };
 
 /** More awaits than a session needs to enter or leave a thread. */
 const STEPS = 40;
@@ -21,26 +20,22 @@ async function answersAt(session: Session | Harness): Promise<string> {
   return (await session.sendMessage({ content: "still there?" })).reason;
 }
 
-test(
-  "a session that enters a thread while another leaves can use it, whatever the order of their steps",
-  LIMIT,
-  async () => {
-    for (let late = 0; late < STEPS; late++) {
-      await using h = await harness({ model: talkative() });
-      const { id: threadId } = await h.createThread();
-      const leaving = await h.createSession({ threadId });
-      await h.createThread();
-      const entering = await h.createSession();
-      const left = leaving.close();
-      await awaits(late);
-      await entering.switchThread({ threadId });
-      await left;
-      assert.equal(await answersAt(entering), "complete", `entered ${late} awaits after the other began to leave`);
-    }
-  },
-);
+test("a session that enters a thread while another leaves can use it, whatever the order of their steps", async () => {
+  for (let late = 0; late < STEPS; late++) {
+    await using h = await harness({ model: talkative() });
+    const { id: threadId } = await h.createThread();
+    const leaving = await h.createSession({ threadId });
+    await h.createThread();
+    const entering = await h.createSession();
+    const left = leaving.close();
+    await awaits(late);
+    await entering.switchThread({ threadId });
+    await left;
+    assert.equal(await answersAt(entering), "complete", `entered ${late} awaits after the other began to leave`);
+  }
+});
 
-test("a session that leaves a thread while another enters does not close the thread", LIMIT, async () => {
+test("a session that leaves a thread while another enters does not close the thread", async () => {
   for (let late = 0; late < STEPS; late++) {
     await using h = await harness({ model: talkative() });
     const { id: threadId } = await h.createThread();
@@ -64,7 +59,7 @@ class TurnEndStore extends MemoryStore {
   }
 }
 
-test("a session can enter a thread that recover: all continues, at the moment its turn ends", LIMIT, async () => {
+test("a session can enter a thread that recover: all continues, at the moment its turn ends", async () => {
   for (let late = 0; late < STEPS; late++) {
     const data = new MemoryData();
     await using first = await harness({ model: talkative(), storage: new MemoryStore(data) });
@@ -82,16 +77,12 @@ test("a session can enter a thread that recover: all continues, at the moment it
   }
 });
 
-test(
-  "after a deletion, a session that tries to enter the deleted thread does not affect other sessions",
-  LIMIT,
-  async () => {
-    await using h = await harness({ model: talkative() });
-    const { id: threadId } = await h.createThread();
-    const other = await h.createSession({ threadId });
-    await h.deleteThread({ threadId });
-    await assert.rejects(other.switchThread({ threadId }), { code: "THREAD_NOT_FOUND" });
-    await h.createThread();
-    assert.equal(await answersAt(h), "complete");
-  },
-);
+test("after a deletion, a session that tries to enter the deleted thread does not affect other sessions", async () => {
+  await using h = await harness({ model: talkative() });
+  const { id: threadId } = await h.createThread();
+  const other = await h.createSession({ threadId });
+  await h.deleteThread({ threadId });
+  await assert.rejects(other.switchThread({ threadId }), { code: "THREAD_NOT_FOUND" });
+  await h.createThread();
+  assert.equal(await answersAt(h), "complete");
+});

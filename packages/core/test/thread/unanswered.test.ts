@@ -14,25 +14,21 @@ function run(how: string): Promise<{ stderr: string; code: unknown }> {
   });
 }
 
-test(
-  "a process that exits while calls wait prints which calls wait, and how to answer them",
-  { timeout: 30_000 },
-  async () => {
-    const { stderr, code } = await run("wait");
-    const said = stderr.split("\n").filter((line) => line.startsWith("cinch: "));
-    assert.equal(said.length, 2, stderr);
-    assert.match(
-      said[0]!,
-      /note\(\{"what":"it"\}\) waits for an approval.*respondToToolApproval\(\{ threadId: "thread_\w+", toolCallId: "a", decision: "approve" \}\)/,
-    );
-    assert.match(
-      said[1]!,
-      /ask_user\(.*"Which\?".*\) waits for an answer.*respondToToolSuspension\(\{ .*toolCallId: "b"/,
-    );
-    assert.notEqual(code, 0);
-  },
-);
+test("a process that exits while calls wait prints which calls wait, and how to answer them", async () => {
+  const { stderr, code } = await run("wait");
+  const said = stderr.split("\n").filter((line) => line.startsWith("cinch: "));
+  assert.equal(said.length, 2, stderr);
+  assert.match(
+    said[0]!,
+    /note\(\{"what":"it"\}\) waits for an approval.*respondToToolApproval\(\{ threadId: "thread_\w+", toolCallId: "a", decision: "approve" \}\)/,
+  );
+  assert.match(
+    said[1]!,
+    /ask_user\(.*"Which\?".*\) waits for an answer.*respondToToolSuspension\(\{ .*toolCallId: "b"/,
+  );
+  assert.notEqual(code, 0);
+});
 
-test("a process that has closed its harness prints nothing when it exits", { timeout: 30_000 }, async () => {
+test("a process that has closed its harness prints nothing when it exits", async () => {
   assert.deepEqual(await run("close"), { stderr: "", code: 0 });
 });

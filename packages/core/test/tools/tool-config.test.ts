@@ -101,7 +101,7 @@ test("the first constructor that gets the tool's name refuses it", () => {
     );
 });
 
-test("a resume schema needs no JSON Schema, since the model does not see it", { timeout: 30_000 }, async () => {
+test("a resume schema needs no JSON Schema, since the model does not see it", async () => {
   const day = defineTool({
     description: "Asks for a day",
     category: "control",

@@ -146,7 +146,7 @@ test("details and progress that are not JSON are replaced by the reason, and the
   assert.match(JSON.stringify(updates), /leftOut.*BigInt/);
 });
 
-test("a suspension whose payload is not JSON is an error result", { timeout: 30_000 }, async () => {
+test("a suspension whose payload is not JSON is an error result", async () => {
   const ask = defineTool({
     description: "Asks",
     input: z.object({}),

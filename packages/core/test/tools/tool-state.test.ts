@@ -139,68 +139,60 @@ test("a change that no longer fits when its call ends is refused, and the result
   assert.equal(Number(a) + Number(b), 8);
 });
 
-test(
-  "changes before a suspension are written with it, and are there when the call continues",
-  { timeout: 30_000 },
-  async () => {
-    const seen: unknown[] = [];
-    const tools = acting(({ state, setState, suspend, resumed }) => {
-      if (resumed) return seen.push(state["asked"]);
-      setState({ asked: "ada" });
-      return suspend("really?");
-    });
-    const data = new MemoryData();
-    const storage = new NotingStore(data);
-    const first = await harness({ model: once(), tools, storage });
-    const asked = next(first, "tool_suspended");
-    const turn = first.sendMessage({ content: "go" });
-    turn.catch(() => undefined);
-    await asked;
-    assert.deepEqual(first.getState(), { asked: "ada", yolo: false });
-    assert.deepEqual(
-      storage.appends.filter((types) => types.includes("tool_suspended")),
-      [["state_changed", "tool_suspended"]],
-    );
-    await first.close();
-    await using h = await harness({ model: script(say("done")), tools, storage: memoryStore(data) });
-    await h.selectOrCreateThread();
-    const ended = next(h, "agent_end");
-    await h.respondToToolSuspension({ resumeData: "yes" });
-    await ended;
-    assert.deepEqual(seen, ["ada"]);
-  },
-);
+test("changes before a suspension are written with it, and are there when the call continues", async () => {
+  const seen: unknown[] = [];
+  const tools = acting(({ state, setState, suspend, resumed }) => {
+    if (resumed) return seen.push(state["asked"]);
+    setState({ asked: "ada" });
+    return suspend("really?");
+  });
+  const data = new MemoryData();
+  const storage = new NotingStore(data);
+  const first = await harness({ model: once(), tools, storage });
+  const asked = next(first, "tool_suspended");
+  const turn = first.sendMessage({ content: "go" });
+  turn.catch(() => undefined);
+  await asked;
+  assert.deepEqual(first.getState(), { asked: "ada", yolo: false });
+  assert.deepEqual(
+    storage.appends.filter((types) => types.includes("tool_suspended")),
+    [["state_changed", "tool_suspended"]],
+  );
+  await first.close();
+  await using h = await harness({ model: script(say("done")), tools, storage: memoryStore(data) });
+  await h.selectOrCreateThread();
+  const ended = next(h, "agent_end");
+  await h.respondToToolSuspension({ resumeData: "yes" });
+  await ended;
+  assert.deepEqual(seen, ["ada"]);
+});
 
-test(
-  "a crash before the append that ends a call leaves the old state, and one after it the new one",
-  { timeout: 30_000 },
-  async () => {
-    const isEnd = (types: string[]) => types.includes("tool_end");
-    for (const place of ["before", "after"] as const) {
-      const data = new MemoryData();
-      const dying = new DyingStore(data);
-      const runs: unknown[] = [];
-      const tools = acting(({ state, setState }) => {
-        runs.push(state["count"]);
-        // The next call of the store appends the end of this call.
-        if (runs.length === 1) dying.dieAt({ nth: 1, place });
-        setState({ count: Number(state["count"]) + 1 });
-        return "acted";
-      }, "idempotent");
-      const model = scriptedBy(({ prompt }) => (prompt.at(-1)?.role === "tool" ? say("done") : call("act")));
-      const config = { model, tools, initialState: { count: 0 } };
-      const first = await harness({ ...config, storage: dying });
-      await first.sendMessage({ content: "go" }).catch(() => undefined);
-      await first.close().catch(() => undefined);
-      await using h = await harness({ ...config, storage: memoryStore(data), recover: "all" });
-      await h.selectOrCreateThread();
-      while (h.getDisplayState().status !== "idle") await next(h, "display_state_changed");
-      assert.deepEqual(runs, place === "before" ? [0, 0] : [0], place);
-      assert.equal(h.getState()["count"], 1);
-      assert.equal(isEnd(h.seen.map(({ type }) => type)), place === "before");
-    }
-  },
-);
+test("a crash before the append that ends a call leaves the old state, and one after it the new one", async () => {
+  const isEnd = (types: string[]) => types.includes("tool_end");
+  for (const place of ["before", "after"] as const) {
+    const data = new MemoryData();
+    const dying = new DyingStore(data);
+    const runs: unknown[] = [];
+    const tools = acting(({ state, setState }) => {
+      runs.push(state["count"]);
+      // The next call of the store appends the end of this call.
+      if (runs.length === 1) dying.dieAt({ nth: 1, place });
+      setState({ count: Number(state["count"]) + 1 });
+      return "acted";
+    }, "idempotent");
+    const model = scriptedBy(({ prompt }) => (prompt.at(-1)?.role === "tool" ? say("done") : call("act")));
+    const config = { model, tools, initialState: { count: 0 } };
+    const first = await harness({ ...config, storage: dying });
+    await first.sendMessage({ content: "go" }).catch(() => undefined);
+    await first.close().catch(() => undefined);
+    await using h = await harness({ ...config, storage: memoryStore(data), recover: "all" });
+    await h.selectOrCreateThread();
+    while (h.getDisplayState().status !== "idle") await next(h, "display_state_changed");
+    assert.deepEqual(runs, place === "before" ? [0, 0] : [0], place);
+    assert.equal(h.getState()["count"], 1);
+    assert.equal(isEnd(h.seen.map(({ type }) => type)), place === "before");
+  }
+});
 
 test("setState throws after its call has ended", async () => {
   let late: ToolContext["setState"] | undefined;

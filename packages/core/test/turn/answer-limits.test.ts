@@ -15,7 +15,6 @@ import {
 } from "@cinch/testkit";
 import { harness, noting } from "../support.ts";
 
-const LIMIT = { timeout: 30_000 };
 const MB = 1_000_000;
 
 const validators = [validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses];
@@ -28,35 +27,31 @@ const calls = (count: number): Step =>
 const results = (events: readonly HarnessEvent[]) =>
   events.flatMap((event) => (event.type === "tool_end" ? [String(event.result.content)] : []));
 
-test("128 calls of one answer are run", LIMIT, async () => {
+test("128 calls of one answer are run", async () => {
   const { note, runs } = noting();
   await using h = await harness({ model: script(calls(128), say("done")), tools: { note } });
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
   assert.equal(runs.length, 128);
 });
 
-test(
-  "of more calls none is run, the results say why and how many there were, and the turn continues",
-  LIMIT,
-  async () => {
-    for (const count of [129, 1_000]) {
-      const { note, runs } = noting();
-      const model = script(calls(count), call("note", { what: "one" }), say("done"));
-      await using h = await harness({ model, tools: { note } });
-      const { reason, message } = await h.sendMessage({ content: "go" });
-      assert.deepEqual([reason, textOf(message!.content)], ["complete", "done"]);
-      assert.deepEqual(
-        runs.map((run) => (run as { what: string }).what),
-        ["one"],
-      );
-      const refused = results(h.seen).slice(0, -1);
-      assert.equal(refused.length, 128);
-      for (const content of refused)
-        assert.match(content, new RegExp(`^Not run: the answer had ${count} calls, and one answer may have 128`));
-      assert.deepEqual(problemsOf(model), []);
-    }
-  },
-);
+test("of more calls none is run, the results say why and how many there were, and the turn continues", async () => {
+  for (const count of [129, 1_000]) {
+    const { note, runs } = noting();
+    const model = script(calls(count), call("note", { what: "one" }), say("done"));
+    await using h = await harness({ model, tools: { note } });
+    const { reason, message } = await h.sendMessage({ content: "go" });
+    assert.deepEqual([reason, textOf(message!.content)], ["complete", "done"]);
+    assert.deepEqual(
+      runs.map((run) => (run as { what: string }).what),
+      ["one"],
+    );
+    const refused = results(h.seen).slice(0, -1);
+    assert.equal(refused.length, 128);
+    for (const content of refused)
+      assert.match(content, new RegExp(`^Not run: the answer had ${count} calls, and one answer may have 128`));
+    assert.deepEqual(problemsOf(model), []);
+  }
+});
 
 const large = (megabytes: number): Step =>
   function* () {
@@ -66,7 +61,7 @@ const large = (megabytes: number): Step =>
     yield finish("stop");
   };
 
-test("an answer of more than 32 MB is truncated, a note tells the model, and the turn continues", LIMIT, async () => {
+test("an answer of more than 32 MB is truncated, a note tells the model, and the turn continues", async () => {
   const model = script(large(40), say("Shorter."));
   await using h = await harness({ model });
   const { reason, message } = await h.sendMessage({ content: "go" });
@@ -106,14 +101,14 @@ const kinds: Record<string, (text: string) => ReturnType<typeof finish>> = {
   "parts of an unknown type": (text) => ({ type: "new", text }) as never,
 };
 for (const [what, part] of Object.entries(kinds))
-  test(`an answer with endless ${what} is not read to its end`, LIMIT, async () => {
+  test(`an answer with endless ${what} is not read to its end`, async () => {
     const { read, step } = endless(part);
     await using h = await harness({ model: script(step, say("Sorry.")) });
     assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
     assert.ok(read.parts >= 32 && read.parts < 50, `${read.parts} MB were read`);
   });
 
-test("calls with more than 32 MB of arguments are not run, and their results say why", LIMIT, async () => {
+test("calls with more than 32 MB of arguments are not run, and their results say why", async () => {
   const { note, runs } = noting();
   const what = "x".repeat(20 * MB);
   const step = call(["note", { what: "small" }, "a"], ["note", { what }, "b"], ["note", { what }, "c"]);

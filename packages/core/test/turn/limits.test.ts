@@ -5,7 +5,6 @@ import * as z from "zod";
 import { call, fail, finish, inTurn, parts, say, script, type Step } from "@cinch/testkit";
 import { stillClock } from "../model/providers-clock.ts";
 
-const LIMIT = { timeout: 30_000 };
 const prices = { script: { input: 1_000, output: 10_000 } };
 /** Each of these takes 100 tokens in and 10 out: 0.1 + 0.1 dollars. */
 const empty = parts(finish("stop"));
@@ -29,7 +28,7 @@ const used = (h: Harness) => {
   return [tokenUsage.inputTokens, tokenUsage.outputTokens, cost === null ? null : Math.round(cost * 100) / 100];
 };
 
-test("the usage of empty, refused and broken answers counts, in tokens and in dollars", LIMIT, async () => {
+test("the usage of empty, refused and broken answers counts, in tokens and in dollars", async () => {
   for (const [step, tries, reason] of [
     [empty, 2, "error"],
     [refused, 1, "error"],
@@ -43,7 +42,7 @@ test("the usage of empty, refused and broken answers counts, in tokens and in do
   }
 });
 
-test("a failed try without usage leaves no usage event, and a failed try is not a step", LIMIT, async () => {
+test("a failed try without usage leaves no usage event, and a failed try is not a step", async () => {
   await using at = await chat({ steps: 1 }, inTurn(unpriced, empty, say("Here.")));
   assert.equal((await at.send()).reason, "complete");
   const updates = at.seen.filter((event) => event.type === "usage_update");
@@ -58,7 +57,7 @@ test("a failed try without usage leaves no usage event, and a failed try is not 
   );
 });
 
-test("a budget of tokens or dollars ends the turn before the model is asked again", LIMIT, async () => {
+test("a budget of tokens or dollars ends the turn before the model is asked again", async () => {
   for (const [budget, detail] of [
     [{ tokens: 100 }, "110 of 100 tokens for a turn"],
     [{ cost: 0.2 }, "0.2 of 0.2 dollars for a turn"],
@@ -72,7 +71,7 @@ test("a budget of tokens or dollars ends the turn before the model is asked agai
   }
 });
 
-test("another budget of the harness applies from the next step on, to subagents too", LIMIT, async () => {
+test("another budget of the harness applies from the next step on, to subagents too", async () => {
   await using at = await chat({ cost: 0.1 }, inTurn(empty, say("Here.")), inTurn(empty, say("Here.")));
   assert.equal((await at.send()).reason, "budget");
   at.h.setBudget({ cost: 1 });
@@ -94,7 +93,7 @@ test("another budget of the harness applies from the next step on, to subagents 
   await h.close();
 });
 
-test("a budget that makes no sense is refused, and the old one stays", LIMIT, async () => {
+test("a budget that makes no sense is refused, and the old one stays", async () => {
   await using at = await chat({ steps: 1 }, say("Here."));
   const invalid = { code: "INVALID_INPUT", message: /setBudget\(\)/ };
   assert.throws(() => at.h.setBudget({ cost: -1 }), invalid);
@@ -102,7 +101,7 @@ test("a budget that makes no sense is refused, and the old one stays", LIMIT, as
   assert.equal((await at.send()).reason, "complete");
 });
 
-test("wallMs is enforced while a retry is delayed", LIMIT, async () => {
+test("wallMs is enforced while a retry is delayed", async () => {
   await using at = await chat({ wallMs: 2_000 }, unpriced);
   const result = await at.send();
   assert.equal(result.reason, "budget");
@@ -110,21 +109,21 @@ test("wallMs is enforced while a retry is delayed", LIMIT, async () => {
   assert.ok(at.model.requests.length < 5, `${at.model.requests.length} requests`);
 });
 
-test("a budget of time that passes before a retry ends the turn, and the model is not asked again", LIMIT, async () => {
+test("a budget of time that passes before a retry ends the turn, and the model is not asked again", async () => {
   const later = fail(Object.assign(new Error("Busy"), { statusCode: 503, responseHeaders: { "retry-after": "10" } }));
   await using at = await chat({ wallMs: 2_000 }, inTurn(later, say("Never said.")));
   assert.equal((await at.send()).reason, "budget");
   assert.equal(at.model.requests.length, 1);
 });
 
-test("failed tries do not count as steps of a thread", LIMIT, async () => {
+test("failed tries do not count as steps of a thread", async () => {
   await using at = await chat({ thread: { steps: 2 } }, inTurn(empty, say("One.")), say("Two."), say("Never said."));
   assert.equal((await at.send()).reason, "complete");
   assert.equal((await at.send()).reason, "complete");
   assert.equal((await at.send()).reason, "budget");
 });
 
-test("a rewind does not refund what was spent", LIMIT, async () => {
+test("a rewind does not refund what was spent", async () => {
   await using at = await chat({ thread: { cost: 0.2 } }, say("One."), say("Never said."));
   assert.equal((await at.send()).reason, "complete");
   await at.h.rewind({ toSeq: 1 });
@@ -132,7 +131,7 @@ test("a rewind does not refund what was spent", LIMIT, async () => {
   assert.deepEqual([reason, detail], ["budget", "0.2 of 0.2 dollars for the thread"]);
 });
 
-test("the usage of a failed try still counts in the next turn", LIMIT, async () => {
+test("the usage of a failed try still counts in the next turn", async () => {
   await using at = await chat({ thread: { tokens: 220 } }, inTurn(empty, say("Here.")), say("Never said."));
   assert.equal((await at.send()).reason, "complete");
   assert.equal((await at.send()).reason, "budget");

@@ -6,7 +6,6 @@ import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import { gated, harness, next } from "../support.ts";
 import { eventually } from "./team.ts";
 
-const LIMIT = { timeout: 30_000 };
 const answering = () => scriptedBy(() => say("done"));
 
 /** A turn whose process dies in the middle of it. */
@@ -23,7 +22,7 @@ async function leftBehind(data: MemoryData): Promise<string> {
 const endOf = async (data: MemoryData, threadId: string) =>
   (await memoryStore(data).read(threadId)).findLast(({ type }) => type === "agent_end");
 
-test('with recover: "all", a process also continues turns whose process dies while it runs', LIMIT, async () => {
+test('with recover: "all", a process also continues turns whose process dies while it runs', async () => {
   const data = new MemoryData();
   const model = script(inTurn(say("done"), say("done")));
   await using h = await harness({ model, storage: memoryStore(data), recover: "all" });
@@ -33,7 +32,7 @@ test('with recover: "all", a process also continues turns whose process dies whi
   await eventually(() => h.load().threads === 0);
 });
 
-test('with recover: "all", a process takes a scheduled input of a thread that no process has open', LIMIT, async () => {
+test('with recover: "all", a process takes a scheduled input of a thread that no process has open', async () => {
   const data = new MemoryData();
   const first = await harness({ model: script(), storage: memoryStore(data) });
   await first.followUp({ content: "later", at: Date.now() + 300 });
@@ -44,7 +43,7 @@ test('with recover: "all", a process takes a scheduled input of a thread that no
   await eventually(() => h.load().threads === 0);
 });
 
-test("by default a process leaves threads alone that it has not opened", LIMIT, async () => {
+test("by default a process leaves threads alone that it has not opened", async () => {
   const data = new MemoryData();
   const model = answering();
   await using h = await harness({ model, storage: memoryStore(data) });
@@ -54,7 +53,7 @@ test("by default a process leaves threads alone that it has not opened", LIMIT, 
   assert.deepEqual([await endOf(data, threadId), model.requests.length], [undefined, 0]);
 });
 
-test("a thread that can't be driven here is tried less and less often", LIMIT, async () => {
+test("a thread that can't be driven here is tried less and less often", async () => {
   const data = new MemoryData();
   const store = memoryStore(data);
   const first = await harness({ model: script(), storage: memoryStore(data) });
@@ -76,7 +75,7 @@ test("a thread that can't be driven here is tried less and less often", LIMIT, a
   await h.close();
 });
 
-test("a process that closes takes no more threads, and leaves those that it drives to others", LIMIT, async () => {
+test("a process that closes takes no more threads, and leaves those that it drives to others", async () => {
   const data = new MemoryData();
   const { gate, started } = gated("pure");
   const threadId = await leftBehind(data);

@@ -231,23 +231,19 @@ test("without a placement, drive() opens a thread and drives it until it rests",
   await h.close();
 });
 
-test(
-  "a placement whose every call fails or hangs holds up neither a worker nor its close",
-  { timeout: 40_000 },
-  async () => {
-    const fails = async () => {
-      throw new Error("The engine is down.");
-    };
-    const hangs = () => new Promise<void>(() => undefined);
-    for (const does of [fails, hangs]) {
-      await using team = new Team();
-      const placement = { serve: does, wake: does, drain: does, close: fails };
-      const worker = await team.worker({ model: script(say("Hello.")), placement });
-      assert.equal((await worker.sendMessage({ content: "Hi" })).reason, "complete");
-      await worker.close();
-    }
-  },
-);
+test("a placement whose every call fails or hangs holds up neither a worker nor its close", async () => {
+  const fails = async () => {
+    throw new Error("The engine is down.");
+  };
+  const hangs = () => new Promise<void>(() => undefined);
+  for (const does of [fails, hangs]) {
+    await using team = new Team();
+    const placement = { serve: does, wake: does, drain: does, close: fails };
+    const worker = await team.worker({ model: script(say("Hello.")), placement });
+    assert.equal((await worker.sendMessage({ content: "Hi" })).reason, "complete");
+    await worker.close();
+  }
+});
 
 test("a placement that can't be opened fails init with the reason, and the next init tries again", async () => {
   let isDown = true;

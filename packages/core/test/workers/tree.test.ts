@@ -111,37 +111,33 @@ for (const [how, make, runsInTree] of [
   ["that waits for its subagent", delegating, 1],
   ["with a queue in the background", queueing, 2],
 ] as const) {
-  test(
-    `a worker that dies at any call of the store leaves nothing undone in a tree ${how}`,
-    { timeout: 45_000 },
-    async () => {
-      const survived = async (nth: number, place: "before" | "after"): Promise<boolean> => {
-        await using team = new Team();
-        const runs: unknown[] = [];
-        const storage = new DyingStore(team.data);
-        await team.worker({ model, ...make(runs), storage });
-        const front = await team.front({ model, ...make() });
-        const { id } = await front.createThread();
-        storage.dieAt({ nth, place });
-        await front.followUp({ content: "go" });
-        // No session is at the thread, so that no process but workers has it open.
-        await front.createThread();
-        const isOver = async () => (await front.store.read(id)).some(({ type }) => type === "agent_end");
-        await eventually(async () => storage.isDead || (await isOver()));
-        if (storage.isDead) await team.worker({ model, ...make(runs) });
-        await eventually(isOver);
-        // A `once` tool that a crash interrupted is reported, and not run again.
-        assert.ok(runs.length <= 1, `${nth} ${place}: ${runs.length} runs`);
-        const ends = (await front.store.read(id)).filter(({ type }) => type === "subagent_end");
-        assert.equal(ends.length, runsInTree, `${nth} ${place}`);
-        await eventually(async () => (await front.store.load()).awake === 0);
-        return !storage.isDead;
-      };
-      for (let first = 1; ; first += MOMENTS) {
-        const moments = Array.from({ length: MOMENTS }, (_, at) => first + at);
-        const all = moments.flatMap((nth) => [survived(nth, "before"), survived(nth, "after")]);
-        if ((await Promise.all(all)).every(Boolean)) return;
-      }
-    },
-  );
+  test(`a worker that dies at any call of the store leaves nothing undone in a tree ${how}`, async () => {
+    const survived = async (nth: number, place: "before" | "after"): Promise<boolean> => {
+      await using team = new Team();
+      const runs: unknown[] = [];
+      const storage = new DyingStore(team.data);
+      await team.worker({ model, ...make(runs), storage });
+      const front = await team.front({ model, ...make() });
+      const { id } = await front.createThread();
+      storage.dieAt({ nth, place });
+      await front.followUp({ content: "go" });
+      // No session is at the thread, so that no process but workers has it open.
+      await front.createThread();
+      const isOver = async () => (await front.store.read(id)).some(({ type }) => type === "agent_end");
+      await eventually(async () => storage.isDead || (await isOver()));
+      if (storage.isDead) await team.worker({ model, ...make(runs) });
+      await eventually(isOver);
+      // A `once` tool that a crash interrupted is reported, and not run again.
+      assert.ok(runs.length <= 1, `${nth} ${place}: ${runs.length} runs`);
+      const ends = (await front.store.read(id)).filter(({ type }) => type === "subagent_end");
+      assert.equal(ends.length, runsInTree, `${nth} ${place}`);
+      await eventually(async () => (await front.store.load()).awake === 0);
+      return !storage.isDead;
+    };
+    for (let first = 1; ; first += MOMENTS) {
+      const moments = Array.from({ length: MOMENTS }, (_, at) => first + at);
+      const all = moments.flatMap((nth) => [survived(nth, "before"), survived(nth, "after")]);
+      if ((await Promise.all(all)).every(Boolean)) return;
+    }
+  });
 }

@@ -56,7 +56,7 @@ const seqs = (events: readonly HarnessEvent[]): number[] =>
   events.flatMap((event) => ("v" in event ? [event.seq] : []));
 
 for (const signal of ["SIGKILL", "SIGSTOP"] as const)
-  describe(`workers and a front on Postgres, ${signal}`, { timeout: 120_000 }, () => {
+  describe(`workers and a front on Postgres, ${signal}`, () => {
     test("a front shows the driver's deltas, and those of the next one when it is gone", async () => {
       await using place = await Place.make();
       const workers = { a: await worker(place, "a"), b: await worker(place, "b") };

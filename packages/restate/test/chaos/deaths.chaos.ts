@@ -43,7 +43,7 @@ test("each row of the page has a check here, and each check a row", () => {
   assert.deepEqual(checked.toSorted(), table.map(({ what }) => what).toSorted());
 });
 
-describe("when a part dies", { concurrency: true, timeout: 180_000 }, () => {
+describe("when a part dies", { concurrency: true }, () => {
   before(() => postgres.start());
   after(() => Promise.all([restate[Symbol.asyncDispose](), postgres[Symbol.asyncDispose]()]));
   for (const { title, concurrency, checks } of groups)

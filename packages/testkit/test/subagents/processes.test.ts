@@ -23,65 +23,51 @@ async function threadsIn(folder: string) {
 const depthOf = (events: readonly DurableEvent[]): number =>
   ofType(events, "thread_created")[0]?.agent?.path.length ?? 0;
 
-const LIMIT = { timeout: 60_000 };
+test("the approval of a grandchild is answered in another process after kill -9, without a step of the agents above it", async () => {
+  await using at = await place();
+  await using first = new RemoteHarness(at.folder);
+  await first.order("tree");
+  const waiting = await threadsIn(at.folder);
+  assert.deepEqual(
+    waiting.map(({ title, lease, active }) => [title, lease, active]),
+    [
+      ["tree", "free", true],
+      ["explore: explore", "free", true],
+      ["search: search", "free", true],
+    ],
+  );
+  await first.kill();
 
-test(
-  "the approval of a grandchild is answered in another process after kill -9, without a step of the agents above it",
-  LIMIT,
-  async () => {
-    await using at = await place();
-    await using first = new RemoteHarness(at.folder);
-    await first.order("tree");
-    const waiting = await threadsIn(at.folder);
-    assert.deepEqual(
-      waiting.map(({ title, lease, active }) => [title, lease, active]),
-      [
-        ["tree", "free", true],
-        ["explore: explore", "free", true],
-        ["search: search", "free", true],
-      ],
-    );
-    await first.kill();
+  await using second = new RemoteHarness(at.folder);
+  await second.do("until", "waiting");
+  const [approval] = Object.values((await second.show()).pendingApprovals);
+  assert.deepEqual([approval?.path, approval?.args], [["explore", "search"], { what: "deep down" }]);
+  await second.do("respondToToolApproval", { toolCallId: approval!.toolCallId, decision: "approve", by: "Ada" });
+  await second.do("until", "idle");
+  assert.deepEqual(at.ledger(), ["guarded deep down"]);
 
-    await using second = new RemoteHarness(at.folder);
-    await second.do("until", "waiting");
-    const [approval] = Object.values((await second.show()).pendingApprovals);
-    assert.deepEqual([approval?.path, approval?.args], [["explore", "search"], { what: "deep down" }]);
-    await second.do("respondToToolApproval", { toolCallId: approval!.toolCallId, decision: "approve", by: "Ada" });
-    await second.do("until", "idle");
-    assert.deepEqual(at.ledger(), ["guarded deep down"]);
+  const ended = await threadsIn(at.folder);
+  const ofThread = (n: number) => ended[n]!.events;
+  assert.deepEqual(
+    ended.map(({ lease, active, events }) => [lease, active, ofType(events, "agent_end").map(({ reason }) => reason)]),
+    Array.from({ length: 3 }, () => ["free", false, ["complete"]]),
+  );
+  assert.deepEqual(
+    ended.map(({ events }) => ofType(events, "tool_end").map(({ result }) => textOf(result.content))),
+    [["<task_result>\nexplored\n</task_result>"], ["<task_result>\nfound\n</task_result>"], ["guarded did deep down"]],
+  );
+  assert.deepEqual(
+    ofType(ofThread(2), "tool_approval_resolved").map(({ by }) => by),
+    ["Ada"],
+  );
+  // Each agent was asked twice: for its call, and for its report.
+  assert.deepEqual(
+    ended.map(({ events }) => ofType(events, "usage_update").length),
+    [2, 2, 2],
+  );
+});
 
-    const ended = await threadsIn(at.folder);
-    const ofThread = (n: number) => ended[n]!.events;
-    assert.deepEqual(
-      ended.map(({ lease, active, events }) => [
-        lease,
-        active,
-        ofType(events, "agent_end").map(({ reason }) => reason),
-      ]),
-      Array.from({ length: 3 }, () => ["free", false, ["complete"]]),
-    );
-    assert.deepEqual(
-      ended.map(({ events }) => ofType(events, "tool_end").map(({ result }) => textOf(result.content))),
-      [
-        ["<task_result>\nexplored\n</task_result>"],
-        ["<task_result>\nfound\n</task_result>"],
-        ["guarded did deep down"],
-      ],
-    );
-    assert.deepEqual(
-      ofType(ofThread(2), "tool_approval_resolved").map(({ by }) => by),
-      ["Ada"],
-    );
-    // Each agent was asked twice: for its call, and for its report.
-    assert.deepEqual(
-      ended.map(({ events }) => ofType(events, "usage_update").length),
-      [2, 2, 2],
-    );
-  },
-);
-
-test("when two processes answer the approval of a grandchild, one is refused", LIMIT, async () => {
+test("when two processes answer the approval of a grandchild, one is refused", async () => {
   await using at = await place();
   await using first = new RemoteHarness(at.folder);
   await first.order("tree");

@@ -214,8 +214,5 @@ test(
   async () => assert.deepEqual(await playAll(shareOf(DEATHS, 3)), []),
 );
 
-test(
-  "two processes that act on one tree at the same time do nothing twice, also if one is killed",
-  { timeout: 120_000 },
-  async () => assert.deepEqual(await playAll(RACES, { isRace: true }), []),
-);
+test("two processes that act on one tree at the same time do nothing twice, also if one is killed", async () =>
+  assert.deepEqual(await playAll(RACES, { isRace: true }), []));

@@ -99,7 +99,7 @@ test("a repository's own files are never touched, also where .git is a file", as
   assert.equal(works, true, JSON.stringify(files));
 });
 
-test("two concurrent rewinds both end, and report the outcome of each file", { timeout: 60_000 }, async () => {
+test("two concurrent rewinds both end, and report the outcome of each file", async () => {
   using root = folder({ "a.txt": "a\n" });
   await using h = await desk({ root: root.path });
   const one = await h.turn(read("a.txt"), write("a.txt", "2\n"));
@@ -112,7 +112,7 @@ test("two concurrent rewinds both end, and report the outcome of each file", { t
   assert.deepEqual(root.all(), { "a.txt": "a\n" }, JSON.stringify(results));
 });
 
-test("an input that is sent while files are restored begins afterwards", { timeout: 60_000 }, async () => {
+test("an input that is sent while files are restored begins afterwards", async () => {
   using root = folder({ "a.txt": "a\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("a.txt"), write("a.txt", "2\n"), run("for n in $(seq 200); do echo $n > f$n; done"));

@@ -89,30 +89,26 @@ test("a turn that dies at any moment can be reverted, with all changes of files 
   assert.ok(moments > 20, `${moments} moments`);
 });
 
-test(
-  "the changes of a command that was killed with its harness can be reverted by the next one",
-  { timeout: 60_000 },
-  async () => {
-    using root = folder(before);
-    using cache = cacheOf();
-    const database = join(cache.path, "store.db");
-    const child = fork(new URL("./undo-process.ts", import.meta.url), [root.path, cache.path, database], {
-      execArgv: ["-C", "@cinch/source"],
-    });
-    const gone = new Promise((resolve) => child.once("exit", resolve));
-    while (!existsSync(join(root.path, "started"))) await sleep(20);
-    child.kill("SIGKILL");
-    await gone;
-    const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
-    await using h = await desk({ root: root.path, storage: sqliteStore({ path: database }), workspace });
-    const [message] = await h.listMessages();
-    const { files } = await h.rewind({ toSeq: message!.seq - 1, files: true });
-    assert.deepEqual(files.map(({ path, outcome }) => `${path} ${outcome}`).toSorted(), [
-      "/a.txt restored",
-      "/d.txt restored",
-      "/new.txt deleted",
-      "/started deleted",
-    ]);
-    assert.deepEqual(root.all(), before);
-  },
-);
+test("the changes of a command that was killed with its harness can be reverted by the next one", async () => {
+  using root = folder(before);
+  using cache = cacheOf();
+  const database = join(cache.path, "store.db");
+  const child = fork(new URL("./undo-process.ts", import.meta.url), [root.path, cache.path, database], {
+    execArgv: ["-C", "@cinch/source"],
+  });
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  while (!existsSync(join(root.path, "started"))) await sleep(20);
+  child.kill("SIGKILL");
+  await gone;
+  const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
+  await using h = await desk({ root: root.path, storage: sqliteStore({ path: database }), workspace });
+  const [message] = await h.listMessages();
+  const { files } = await h.rewind({ toSeq: message!.seq - 1, files: true });
+  assert.deepEqual(files.map(({ path, outcome }) => `${path} ${outcome}`).toSorted(), [
+    "/a.txt restored",
+    "/d.txt restored",
+    "/new.txt deleted",
+    "/started deleted",
+  ]);
+  assert.deepEqual(root.all(), before);
+});

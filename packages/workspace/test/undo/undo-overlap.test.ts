@@ -32,53 +32,43 @@ async function another(h: { createSession(): Promise<Session> }): Promise<Sessio
   return session;
 }
 
-test(
-  "the command that ends first does not claim the changes of another thread's command",
-  { timeout: 120_000 },
-  async () => {
-    using root = folder(files);
-    using signs = folder();
-    await using h = await desk({ root: root.path });
-    const other = await another(h);
-    const [seq, otherSeq] = [h.getDisplayState().seq, other.getDisplayState().seq];
-    const first = h.turn(lines("echo of a > a.txt", sign(signs, "a"), wait(signs, "b")));
-    await appears(signs, "a");
-    const second = other.sendMessage(
-      inputOf(
-        lines(
-          "echo of b > b.txt",
-          "echo new > b-new.txt",
-          sign(signs, "b"),
-          wait(signs, "end"),
-          "echo late > late.txt",
-        ),
-      ),
-    );
-    await first;
-    const how = { toSeq: seq, files: true, conversation: false };
-    const look = await h.rewind({ ...how, dryRun: true });
-    const done = await h.rewind(how);
-    assert.deepEqual(done, look);
-    // A change before the other command began is its own.
-    assert.deepEqual(outcomes(done.files), { "/a.txt": "restored", "/b-new.txt": "conflict", "/b.txt": "conflict" });
-    assert.match(done.files.find(({ path }) => path === "/b.txt")?.detail ?? "", /command of another thread/);
-    assert.deepEqual(root.all(), { "a.txt": "a\n", "b.txt": "of b\n", "b-new.txt": "new\n" });
-    signs.put("end", "");
-    await second;
-    // Nor does the other thread know which change is its own, except for changes while it ran alone.
-    const others = await other.rewind({ toSeq: otherSeq, files: true });
-    assert.deepEqual(outcomes(others.files), {
-      "/b-new.txt": "conflict",
-      "/b.txt": "conflict",
-      "/late.txt": "deleted",
-    });
-    // A caller may decide, even after the conversation was rewound.
-    await other.rewind({ toSeq: otherSeq, files: true, overwrite: ["/b.txt", "/b-new.txt"] });
-    assert.deepEqual(root.all(), files);
-  },
-);
+test("the command that ends first does not claim the changes of another thread's command", async () => {
+  using root = folder(files);
+  using signs = folder();
+  await using h = await desk({ root: root.path });
+  const other = await another(h);
+  const [seq, otherSeq] = [h.getDisplayState().seq, other.getDisplayState().seq];
+  const first = h.turn(lines("echo of a > a.txt", sign(signs, "a"), wait(signs, "b")));
+  await appears(signs, "a");
+  const second = other.sendMessage(
+    inputOf(
+      lines("echo of b > b.txt", "echo new > b-new.txt", sign(signs, "b"), wait(signs, "end"), "echo late > late.txt"),
+    ),
+  );
+  await first;
+  const how = { toSeq: seq, files: true, conversation: false };
+  const look = await h.rewind({ ...how, dryRun: true });
+  const done = await h.rewind(how);
+  assert.deepEqual(done, look);
+  // A change before the other command began is its own.
+  assert.deepEqual(outcomes(done.files), { "/a.txt": "restored", "/b-new.txt": "conflict", "/b.txt": "conflict" });
+  assert.match(done.files.find(({ path }) => path === "/b.txt")?.detail ?? "", /command of another thread/);
+  assert.deepEqual(root.all(), { "a.txt": "a\n", "b.txt": "of b\n", "b-new.txt": "new\n" });
+  signs.put("end", "");
+  await second;
+  // Nor does the other thread know which change is its own, except for changes while it ran alone.
+  const others = await other.rewind({ toSeq: otherSeq, files: true });
+  assert.deepEqual(outcomes(others.files), {
+    "/b-new.txt": "conflict",
+    "/b.txt": "conflict",
+    "/late.txt": "deleted",
+  });
+  // A caller may decide, even after the conversation was rewound.
+  await other.rewind({ toSeq: otherSeq, files: true, overwrite: ["/b.txt", "/b-new.txt"] });
+  assert.deepEqual(root.all(), files);
+});
 
-test("commands of two threads that follow one another are each thread's own", { timeout: 120_000 }, async () => {
+test("commands of two threads that follow one another are each thread's own", async () => {
   using root = folder(files);
   await using h = await desk({ root: root.path });
   const other = await another(h);
@@ -94,7 +84,7 @@ test("commands of two threads that follow one another are each thread's own", { 
   assert.deepEqual(root.all(), files);
 });
 
-test("two commands of one thread at once are that thread's", { timeout: 120_000 }, async () => {
+test("two commands of one thread at once are that thread's", async () => {
   using root = folder(files);
   using signs = folder();
   await using h = await desk({ root: root.path });
@@ -105,7 +95,7 @@ test("two commands of one thread at once are that thread's", { timeout: 120_000 
   assert.deepEqual(root.all(), files);
 });
 
-test("a command in the background of another thread counts too, until it ends", { timeout: 120_000 }, async () => {
+test("a command in the background of another thread counts too, until it ends", async () => {
   using root = folder(files);
   using signs = folder();
   await using h = await desk({ root: root.path });
@@ -126,7 +116,7 @@ test("a command in the background of another thread counts too, until it ends", 
   assert.fail("the command in the background is over, and still counts");
 });
 
-test("two harnesses on one folder in one process know of each other's commands", { timeout: 120_000 }, async () => {
+test("two harnesses on one folder in one process know of each other's commands", async () => {
   using root = folder({ ...files, "in/c.txt": "c\n" });
   using signs = folder();
   await using one = await desk({ root: root.path });
@@ -143,7 +133,7 @@ test("two harnesses on one folder in one process know of each other's commands",
   await second;
 });
 
-test("two processes on one folder know each other's commands, even ended ones", { timeout: 120_000 }, async () => {
+test("two processes on one folder know each other's commands, even ended ones", async () => {
   using root = folder(files);
   using signs = folder();
   using cache = folder();
@@ -168,22 +158,18 @@ test("two processes on one folder know each other's commands, even ended ones", 
   assert.deepEqual(outcomes((await h.rewind({ toSeq: again, files: true })).files), { "/c.txt": "deleted" });
 });
 
-test(
-  "a command on files that are not on this machine overlaps with no command on a folder",
-  { timeout: 120_000 },
-  async () => {
-    using root = folder(files);
-    using signs = folder();
-    await using h = await desk({ root: root.path });
-    const backend = memoryBackend();
-    const workspace = createWorkspace({ backend, shell: virtualShell({ backend }) });
-    await using virtual = await desk({ root: root.path, workspace });
-    const seq = h.getDisplayState().seq;
-    const running = h.turn(lines(sign(signs, "a"), wait(signs, "end"), "echo of a > a.txt"));
-    await appears(signs, "a");
-    await virtual.turn(run("echo x > a.txt"));
-    signs.put("end", "");
-    await running;
-    assert.deepEqual(outcomes((await h.rewind({ toSeq: seq, files: true })).files), { "/a.txt": "restored" });
-  },
-);
+test("a command on files that are not on this machine overlaps with no command on a folder", async () => {
+  using root = folder(files);
+  using signs = folder();
+  await using h = await desk({ root: root.path });
+  const backend = memoryBackend();
+  const workspace = createWorkspace({ backend, shell: virtualShell({ backend }) });
+  await using virtual = await desk({ root: root.path, workspace });
+  const seq = h.getDisplayState().seq;
+  const running = h.turn(lines(sign(signs, "a"), wait(signs, "end"), "echo of a > a.txt"));
+  await appears(signs, "a");
+  await virtual.turn(run("echo x > a.txt"));
+  signs.put("end", "");
+  await running;
+  assert.deepEqual(outcomes((await h.rewind({ toSeq: seq, files: true })).files), { "/a.txt": "restored" });
+});

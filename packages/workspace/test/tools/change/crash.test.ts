@@ -159,62 +159,58 @@ test("a call that waits for one that hangs is aborted with the turn", async () =
   assert.deepEqual(unknown.toSorted(), [false, false, true]);
 });
 
-test(
-  "after any operations and any crash, a rewind restores the thread's files, and no others",
-  { timeout: 60_000 },
-  async () => {
-    const path = fc.constantFrom("/a.txt", "/d/b.txt", "/d/c.txt");
-    const word = fc.constantFrom("one", "two", "three", "one two");
-    const action = fc.oneof(
-      { weight: 3, arbitrary: fc.record({ do: fc.constant("write" as const), path, word }) },
-      { weight: 3, arbitrary: fc.record({ do: fc.constant("edit" as const), path, word }) },
-      {
-        weight: 1,
-        arbitrary: fc.record({ do: fc.constant("delete" as const), path: fc.oneof(path, fc.constant("/d")), word }),
-      },
-      { weight: 1, arbitrary: fc.record({ do: fc.constant("theirs" as const), path, word }) },
-    );
-    const run = fc.record({
-      actions: fc.array(action, { minLength: 1, maxLength: 6 }),
-      point: fc.constantFrom(...POINTS),
-    });
-    let deaths = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
-        const data = new MemoryData();
-        const backend = new MapBackend({ "/a.txt": "zero", "/d/b.txt": "zero" });
-        /** What must not be lost: the first contents, or the last contents from another program. */
-        const owned = new Map<string, string | undefined>([...backend.files.keys()].map((one) => [one, "zero"]));
-        for (const { actions, point } of runs) {
-          const d = await nextProcess(data, backend);
-          for (const [at, { do: what, path: where, word: text }] of actions.entries()) {
-            if (what === "theirs") {
-              backend.put(where, `their ${text}`);
-              owned.set(where, `their ${text}`);
-              continue;
-            }
-            if (backend.files.has(where)) await d.calls(["read_file", { file_path: where }]);
-            const old = backend.text(where)?.split(" ")[0] ?? "none";
-            const calls: Record<"write" | "edit" | "delete", [string, Args]> = {
-              write: ["write_file", { file_path: where, content: text }],
-              edit: ["edit_file", { file_path: where, old_string: old, new_string: text }],
-              delete: ["delete", { file_path: where }],
-            };
-            if (at < actions.length - 1) await d.calls(calls[what]);
-            else {
-              await d.harness.close();
-              if (await dieAt(data, backend, point, calls[what])) deaths++;
-            }
+test("after any operations and any crash, a rewind restores the thread's files, and no others", async () => {
+  const path = fc.constantFrom("/a.txt", "/d/b.txt", "/d/c.txt");
+  const word = fc.constantFrom("one", "two", "three", "one two");
+  const action = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ do: fc.constant("write" as const), path, word }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant("edit" as const), path, word }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant("delete" as const), path: fc.oneof(path, fc.constant("/d")), word }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("theirs" as const), path, word }) },
+  );
+  const run = fc.record({
+    actions: fc.array(action, { minLength: 1, maxLength: 6 }),
+    point: fc.constantFrom(...POINTS),
+  });
+  let deaths = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
+      const data = new MemoryData();
+      const backend = new MapBackend({ "/a.txt": "zero", "/d/b.txt": "zero" });
+      /** What must not be lost: the first contents, or the last contents from another program. */
+      const owned = new Map<string, string | undefined>([...backend.files.keys()].map((one) => [one, "zero"]));
+      for (const { actions, point } of runs) {
+        const d = await nextProcess(data, backend);
+        for (const [at, { do: what, path: where, word: text }] of actions.entries()) {
+          if (what === "theirs") {
+            backend.put(where, `their ${text}`);
+            owned.set(where, `their ${text}`);
+            continue;
           }
-          await d.harness.close();
+          if (backend.files.has(where)) await d.calls(["read_file", { file_path: where }]);
+          const old = backend.text(where)?.split(" ")[0] ?? "none";
+          const calls: Record<"write" | "edit" | "delete", [string, Args]> = {
+            write: ["write_file", { file_path: where, content: text }],
+            edit: ["edit_file", { file_path: where, old_string: old, new_string: text }],
+            delete: ["delete", { file_path: where }],
+          };
+          if (at < actions.length - 1) await d.calls(calls[what]);
+          else {
+            await d.harness.close();
+            if (await dieAt(data, backend, point, calls[what])) deaths++;
+          }
         }
-        const last = await nextProcess(data, backend);
-        await last.harness.close();
-        await undo(changesIn(await journalOf(data)), backend, memoryStore(data));
-        for (const one of ["/a.txt", "/d/b.txt", "/d/c.txt"]) assert.equal(backend.text(one), owned.get(one), one);
-      }),
-      { numRuns: 25 },
-    );
-    assert.ok(deaths > 5);
-  },
-);
+        await d.harness.close();
+      }
+      const last = await nextProcess(data, backend);
+      await last.harness.close();
+      await undo(changesIn(await journalOf(data)), backend, memoryStore(data));
+      for (const one of ["/a.txt", "/d/b.txt", "/d/c.txt"]) assert.equal(backend.text(one), owned.get(one), one);
+    }),
+    { numRuns: 25 },
+  );
+  assert.ok(deaths > 5);
+});

@@ -133,7 +133,7 @@ describe("a background command", () => {
     await at.desk.printed(id, "got still there\n");
   });
 
-  test("loses no output while a call that follows it is aborted", { timeout: 30_000 }, async () => {
+  test("loses no output while a call that follows it is aborted", async () => {
     await using at = await seat();
     const { harness } = at.desk;
     const abortedLook = async (): Promise<string> => {
