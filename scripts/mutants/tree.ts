@@ -78,12 +78,7 @@ export class Tree {
       cwd: this.#folder,
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],
-      env: {
-        ...process.env,
-        NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
-        TMPDIR: this.#temporary,
-        TEST_WHOLE: "runs",
-      },
+      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), TMPDIR: this.#temporary },
     });
     return new Promise((settle, reject) => {
       const end = (outcome: Outcome) => {

@@ -6,7 +6,6 @@ import { fail, hang, type ScriptedModel } from "@cinch/testkit";
 import * as fc from "fast-check";
 import { observationalMemory, summaries } from "@cinch/memory";
 import { answer, assertCovered, resultsIn, simulated, stepsOf, worker } from "./simulation.ts";
-import { propertyRuns } from "../../testkit/test/share.ts";
 
 const act = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("work" as const), steps: fc.integer({ min: 0, max: 12 }) }) },
@@ -91,7 +90,7 @@ for (const [name, memory] of Object.entries(memories)) {
           await now.harness.close();
         },
       ),
-      { numRuns: propertyRuns(60) },
+      { numRuns: 60 },
     );
   });
 }

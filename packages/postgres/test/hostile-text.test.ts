@@ -5,7 +5,6 @@ import type { Store } from "@cinch/core";
 import { escapeText, unescapeText } from "../src/escaped-text.ts";
 import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
-import { propertyRuns } from "../../testkit/test/share.ts";
 
 const NASTY = [
   "\0",
@@ -36,7 +35,7 @@ test("any text is unescaped to what it was, and what is stored is text that Post
       assert.equal(unescapeText(escaped), text);
       assert.ok(escaped.isWellFormed() && !escaped.includes("\0"));
     }),
-    { numRuns: propertyRuns(2000) },
+    { numRuns: 2000 },
   );
 });
 
@@ -49,7 +48,7 @@ test("ids, titles, bodies, resources, metadata, drafts, blobs and queries of any
       const id = `${at++} ${one.toWellFormed()}`;
       await roundTrip(store, { id, one, two });
     }),
-    { numRuns: propertyRuns(60) },
+    { numRuns: 60 },
   );
 });
 

@@ -3,7 +3,6 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { FileError } from "@cinch/workspace";
 import { virtualPath } from "../src/paths.ts";
-import { propertyRuns } from "../../testkit/test/share.ts";
 
 const problem = (input: string, options = {}): string => {
   try {
@@ -109,7 +108,7 @@ describe("a path of the workspace", () => {
         assert.ok(!path.split("/").some((name) => name === ".." || name === "."));
         assert.equal(virtualPath(path), path);
       }),
-      { numRuns: propertyRuns(2_000) },
+      { numRuns: 2_000 },
     );
   });
 });

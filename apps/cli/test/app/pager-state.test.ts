@@ -15,7 +15,6 @@ import type { KeyEvent } from "../../src/terminal/keys.ts";
 import { line, type Line } from "../../src/terminal/line.ts";
 import { widthOf } from "../../src/terminal/width.ts";
 import { plainText, styledText } from "../text/shown.ts";
-import { propertyRuns } from "../../../../packages/testkit/test/share.ts";
 
 const numbered = (count: number, from = 0): Line[] =>
   Array.from({ length: count }, (_, at) => line(`line ${from + at}`));
@@ -148,7 +147,7 @@ test("on any screen, after any keys, the pager shows a part of the text without 
         }
       },
     ),
-    { numRuns: propertyRuns(500) },
+    { numRuns: 500 },
   );
 });
 

@@ -23,7 +23,6 @@ import { edit, emptyEditor, type EditorState } from "../../src/composer/editor.t
 import { editorAction } from "../../src/composer/editor-keys.ts";
 import type { KeyEvent } from "../../src/terminal/keys.ts";
 import { approvalPanel, approvalState, type ApprovalState } from "../../src/views/approval.ts";
-import { propertyRuns } from "../../../../packages/testkit/test/share.ts";
 
 const WIDTH = 80;
 const key = (name: string): KeyEvent => ({ type: "key", key: name });
@@ -359,7 +358,7 @@ test("whatever is typed as approvals come and go, only a key for the shown panel
         assert.ok(gaveKeys || wasQuiet, "a key for the composer answered");
       }
     }),
-    { numRuns: propertyRuns(2_000) },
+    { numRuns: 2_000 },
   );
   assert.ok(answers > 100, `the property was tested with ${answers} answers only`);
 });

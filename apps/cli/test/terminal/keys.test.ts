@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { KeyDecoder, type KeyEvent } from "../../src/terminal/keys.ts";
-import { propertyRuns } from "../../../../packages/testkit/test/share.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, "utf8");
 const shown = (event: KeyEvent): string => {
@@ -86,7 +85,7 @@ test("however the bytes are split, the keys are the same", () => {
         assert.deepEqual(decode(...pieces), decode(whole));
       },
     ),
-    { numRuns: propertyRuns(500) },
+    { numRuns: 500 },
   );
 });
 

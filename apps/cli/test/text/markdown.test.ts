@@ -5,7 +5,6 @@ import { widthOf } from "../../src/terminal/width.ts";
 import { MarkdownStream } from "../../src/text/markdown.ts";
 import { assertGolden, goldenSource } from "./golden.ts";
 import { plainText, printed, styledText, WIDE_SCREEN } from "./shown.ts";
-import { propertyRuns } from "../../../../packages/testkit/test/share.ts";
 
 const answer = goldenSource("answer.md");
 const shown = (source: string): string[] => printed([source]).map(plainText);
@@ -62,7 +61,7 @@ test("any split of a text prints the same lines as the whole text", () => {
     fc.property(markdown, fc.array(fc.nat(400), { maxLength: 20, size: "max" }), (source, places) => {
       assert.deepEqual(printed(cut(source, places)), printed([source]));
     }),
-    { numRuns: propertyRuns(500) },
+    { numRuns: 500 },
   );
   assert.deepEqual(printed(answer.split("")), printed([answer]));
 });
@@ -73,7 +72,7 @@ test("what was printed stays when the text goes on", () => {
       const finished = new MarkdownStream(WIDE_SCREEN).push(before);
       assert.deepEqual(printed([before + after]).slice(0, finished.length), finished);
     }),
-    { numRuns: propertyRuns(300) },
+    { numRuns: 300 },
   );
 });
 

@@ -9,7 +9,6 @@ import { DyingStore } from "../dying-store.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { hashAtOnce } from "../scheduled.ts";
 import { saidIn } from "./queue-runs.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 type Act =
   | { kind: "post"; delayMs: number }
@@ -165,6 +164,6 @@ test("whatever dies, each scheduled input is taken once, not before its time, an
       );
       await h.close();
     }),
-    { numRuns: propertyRuns(60) },
+    { numRuns: 60 },
   );
 });

@@ -5,7 +5,6 @@ import { MemoryData } from "@cinch/core/store";
 import { call, say, scriptedBy } from "@cinch/testkit";
 import * as fc from "fast-check";
 import * as z from "zod";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const KEYS = ["tuned", "tuned:m", "other", "tuned:n"] as const;
 /** The keys that are for the model that calls the tool. */
@@ -109,6 +108,6 @@ test("a tool never runs while a profile of its model excludes it, whatever was s
     runs += ran.all;
     assert.equal(ran.excluded, 0);
   });
-  await fc.assert(property, { numRuns: propertyRuns(150) });
+  await fc.assert(property, { numRuns: 150 });
   assert.ok(runs > 30, `the tool ran ${runs} times`);
 });

@@ -7,7 +7,6 @@ import { MemoryData } from "@cinch/core/store";
 import { say, script, scriptedBy } from "@cinch/testkit";
 import { harness, noting } from "../support.ts";
 import { headOf, notesOf, reasonsOf, Registered, summarising, toolsOf, tuned } from "./changing-profiles.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 type Operation =
   | { kind: "register"; key: string; part: keyof Profile; value: number }
@@ -137,6 +136,6 @@ test("whatever changes: the head keeps its bytes until there is a reason, and th
         await h.close();
       }
     }),
-    { numRuns: propertyRuns(60) },
+    { numRuns: 60 },
   );
 });

@@ -27,7 +27,6 @@ import * as z from "zod/mini";
 import { journals } from "../../../testkit/src/journal.ts";
 import { readEvent } from "../../src/events/read-event.ts";
 import { harness, next, noting } from "../support.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 /** Events of a known type with wrong fields. */
 const malformed: [string, object][] = [
@@ -142,7 +141,7 @@ function* damaged(value: unknown): Generator<unknown> {
 }
 
 test("an event is well-formed exactly if the event map accepts it, whatever is missing or of another type", () => {
-  const samples = fc.sample(journals, { numRuns: propertyRuns(200), seed: 1 }).flat();
+  const samples = fc.sample(journals, { numRuns: 200, seed: 1 }).flat();
   for (const type of durableTypes) {
     const some = samples.filter((event) => event.type === type).slice(0, 3);
     assert.ok(some.length > 0, type);
@@ -193,6 +192,6 @@ test("no fold throws for well-formed events that are reordered, repeated or miss
       }
       assert.equal(state.seq, picks.length);
     }),
-    { numRuns: propertyRuns(300) },
+    { numRuns: 300 },
   );
 });

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
 import * as fc from "fast-check";
 import { tool, where } from "./live-streams.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const CHARS = 8_000;
 const call = { type: "tool-call", ...tool, input: {} } as const;
@@ -45,7 +44,7 @@ test("the display has the end of what a command printed, in whole characters, ho
       assert.ok(output.length >= Math.min(whole.length, CHARS - 1) && output.length <= CHARS);
       assert.equal(output, outputOf(after([whole])));
     }),
-    { numRuns: propertyRuns(100) },
+    { numRuns: 100 },
   );
 });
 

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
 import { noUsage } from "@cinch/core/journal";
 import * as fc from "fast-check";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 /**
  * What decides how a turn goes on, and is easily lost when a display is sent: inputs that an abort holds back, parked turns, calls that are
@@ -109,6 +108,6 @@ test("whatever a turn has come to, a display that was sent folds on like the one
         if (there) assert.deepEqual((there = reduceDisplay(there, next)), here);
       }
     }),
-    { numRuns: propertyRuns(2_000) },
+    { numRuns: 2_000 },
   );
 });

@@ -12,7 +12,6 @@ import { MESSAGES_SHOWN } from "@cinch/core/display";
 import { newDisplayState, reduceDisplay, type DurableEvent, type HarnessEvent, type InboxItem } from "@cinch/core";
 import * as fc from "fast-check";
 import { streams, tool, where } from "./live-streams.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
@@ -42,7 +41,7 @@ test("every fold is pure, and its states are JSON", () => {
       foldsPurely(newThreadState, reduceThread, durable);
       foldsPurely(emptyTranscript, reduceTranscript, durable);
     }),
-    { numRuns: propertyRuns(60) },
+    { numRuns: 60 },
   );
 });
 
@@ -67,7 +66,7 @@ test("the display agrees with the journal, and with the fold that a driver uses"
         assert.equal(display.queuedFollowUps, display.inbox.filter((item) => item.delivery !== "steer").length);
       }
     }),
-    { numRuns: propertyRuns(100) },
+    { numRuns: 100 },
   );
 });
 
@@ -79,7 +78,7 @@ test("a display state that was sent as JSON at any event folds to the same state
       const there = JSON.parse(JSON.stringify(here)) as typeof here;
       assert.deepEqual(events.slice(at).reduce(reduceDisplay, there), events.slice(at).reduce(reduceDisplay, here));
     }),
-    { numRuns: propertyRuns(300) },
+    { numRuns: 300 },
   );
 });
 

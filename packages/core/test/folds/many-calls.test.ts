@@ -7,7 +7,6 @@ import * as fc from "fast-check";
 import { journals } from "../../../testkit/src/journal.ts";
 import { reduceDisplayAll } from "../../src/folds/display.ts";
 import { reduceThreadAll } from "../../src/folds/state.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 test("a batch of events folds to the same state as its events one by one, and does not change earlier states", () => {
   fc.assert(
@@ -22,7 +21,7 @@ test("a batch of events folds to the same state as its events one by one, and do
       assert.deepEqual(reduceDisplayAll(display, after as HarnessEvent[]), each);
       assert.ok(isDeepStrictEqual([state, display], copies));
     }),
-    { numRuns: propertyRuns(100) },
+    { numRuns: 100 },
   );
 });
 

@@ -24,7 +24,6 @@ import { checkAnthropic } from "../../../testkit/src/providers/index.ts";
 import { withBreakpoints } from "../../src/model/cache-breakpoints.ts";
 import { memoryParts } from "../../src/model/memory-message.ts";
 import { permissions } from "../support.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 type Fetch = typeof globalThis.fetch;
 type MakeModel = (baseURL: string, fetch: Fetch) => LanguageModel;
@@ -265,7 +264,7 @@ test("anthropic: a request for any prefix of any journal is valid with its break
       const paths = pathsOf(body);
       assert.ok(paths.length >= 1 && paths.length <= 4, paths.join(", "));
     }),
-    { numRuns: propertyRuns(150) },
+    { numRuns: 150 },
   );
 });
 

@@ -4,7 +4,6 @@ import { emptyTranscript, reduceTranscript, toPrompt, type Transcript } from "@c
 import type { DurableEvent } from "@cinch/core";
 import * as fc from "fast-check";
 import { BLOB, journals } from "../../../testkit/src/journal.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const head = { system: "s", tools: [] };
 const promptOf = async (transcript: Transcript): Promise<string> =>
@@ -28,6 +27,6 @@ test("two threads that continue the same conversation do not change each other's
       // A transcript that was folded anew has no prompt to continue.
       assert.equal(oneFirst, await promptOf(folded(first)));
     }),
-    { numRuns: propertyRuns(200) },
+    { numRuns: 200 },
   );
 });

@@ -4,7 +4,6 @@ import { emptyTranscript, reduceTranscript, toPrompt, type Transcript } from "@c
 import type { DurableEvent } from "@cinch/core";
 import * as fc from "fast-check";
 import { BLOB, journals, journalsOf, PROVIDERS } from "../../../testkit/src/journal.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const head = { system: "You are a test.", tools: [] };
 
@@ -51,7 +50,7 @@ for (const provider of PROVIDERS) {
       fc.asyncProperty(journalsOf(provider), async (events) => {
         for (const requests of await requestsOf(events)) assertGrowth(requests);
       }),
-      { numRuns: propertyRuns(100) },
+      { numRuns: 100 },
     );
   });
 }
@@ -61,13 +60,13 @@ test("prompts only grow from request to request, until the provider changes", as
     fc.asyncProperty(journals, async (events) => {
       for (const requests of await requestsOf(events)) assertGrowth(requests);
     }),
-    { numRuns: propertyRuns(100) },
+    { numRuns: 100 },
   );
 });
 
 test("the generated journals contain several requests, so that prompts can grow", () => {
   const several = fc
-    .sample(journals, { numRuns: propertyRuns(200), seed: 1 })
+    .sample(journals, { numRuns: 200, seed: 1 })
     .map(
       (events) => events.filter((event) => event.type === "message_end" && event.message.role === "assistant").length,
     );

@@ -11,7 +11,6 @@ import {
   validateOpenAIChat,
   validateOpenAIResponses,
 } from "../../../testkit/src/providers/index.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const head: Head = {
   system: "You are a test.",
@@ -55,7 +54,7 @@ for (const provider of PROVIDERS) {
           assert.deepEqual(validators[provider](prompt), []);
         }
       }),
-      { numRuns: propertyRuns(300) },
+      { numRuns: 300 },
     );
   });
 }

@@ -6,7 +6,6 @@ import * as fc from "fast-check";
 import { hashAtOnce } from "../scheduled.ts";
 import { plans } from "./denied-plan.ts";
 import { Story } from "./denied-story.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 test("a denied tool never runs: whatever the rules, the modes, the answers, the order and the crashes", async (t) => {
   hashAtOnce(t);
@@ -19,7 +18,7 @@ test("a denied tool never runs: whatever the rules, the modes, the answers, the 
     }
   });
   // More of them find more: DENIED_RUNS=20000 takes some minutes.
-  await fc.assert(property, { numRuns: Number(process.env["DENIED_RUNS"] ?? propertyRuns(300)) });
+  await fc.assert(property, { numRuns: Number(process.env["DENIED_RUNS"] ?? 300) });
 });
 
 test("the same plan always runs the same way", async (t) => {

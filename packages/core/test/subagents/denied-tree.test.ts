@@ -4,7 +4,6 @@ import { Agent, defineTool, Harness, memoryStore, type Policy, type Rule, type T
 import { call, say, script } from "@cinch/testkit";
 import * as fc from "fast-check";
 import * as z from "zod";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const TOOLS = ["one", "two", "three"] as const;
 type Name = (typeof TOOLS)[number];
@@ -113,6 +112,6 @@ test("a denied tool never runs in a tree of depth 3, whatever the rules of each 
       const namesOf = (isLate: boolean) => ran.filter((one) => one.isLate === isLate).map(({ name }) => name);
       assert.deepEqual([namesOf(false).toSorted(), namesOf(true).toSorted()], [before.toSorted(), after.toSorted()]);
     }),
-    { numRuns: propertyRuns(60) },
+    { numRuns: 60 },
   );
 });

@@ -5,7 +5,6 @@ import * as fc from "fast-check";
 import { streams } from "../../../core/test/folds/live-streams.ts";
 import { briefDisplay } from "../../src/brief/brief-display.ts";
 import { briefEvent } from "../../src/brief/brief-event.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 /** Makes arguments and results long, and keeps the events valid. */
 const lengthened = (events: readonly HarnessEvent[], by: string): HarnessEvent[] =>
@@ -42,7 +41,7 @@ test("folding brief events gives the brief display, from the first event or from
       const after = long.slice(at).map(briefEvent).reduce(reduceDisplay, sent);
       assert.deepEqual(JSON.parse(JSON.stringify(after)), JSON.parse(JSON.stringify(expected)));
     }),
-    { numRuns: propertyRuns(150) },
+    { numRuns: 150 },
   );
 });
 

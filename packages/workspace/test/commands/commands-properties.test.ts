@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { commandMatcher } from "@cinch/workspace";
 import * as fc from "fast-check";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const NAMES = ["git", "ls", "make", "npm"];
 
@@ -93,7 +92,7 @@ test("the matcher throws for no input, and the pattern that it suggests covers t
       assert.equal(matches(suggested, command), "all");
       assert.doesNotMatch(suggested, /^\*/);
     }),
-    { numRuns: propertyRuns(500) },
+    { numRuns: 500 },
   );
 });
 
@@ -148,7 +147,7 @@ test("a deny matches a command in any number of wrappers, and no allow of a wrap
         assert.notEqual(matches(seen, line), "all", seen);
       assert.doesNotMatch(suggest(line) ?? "", /\*$/);
     }),
-    { numRuns: propertyRuns(500) },
+    { numRuns: 500 },
   );
 });
 
@@ -158,7 +157,7 @@ test("a deny matches a command at any position", async () => {
     fc.property(nested, ({ line, names }) => {
       for (const name of names) assert.notEqual(matches(`${name} *`, line), "none", name);
     }),
-    { numRuns: propertyRuns(500) },
+    { numRuns: 500 },
   );
 });
 
@@ -168,7 +167,7 @@ test("an allow covers a line only if every command in it fits", async () => {
     fc.property(nested, fc.constantFrom(...NAMES), ({ line, names }, allowed) => {
       if (matches(`${allowed} *`, line) === "all") assert.deepEqual(new Set(names), new Set([allowed]));
     }),
-    { numRuns: propertyRuns(500) },
+    { numRuns: 500 },
   );
 });
 

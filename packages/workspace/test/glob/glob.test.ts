@@ -3,7 +3,6 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { glob } from "../../src/glob/glob.ts";
 import { anyGlob, below, literalStart, spelledOut } from "../../src/glob/index.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const fits = (pattern: string, path: string) => glob(pattern).matches(path);
 
@@ -93,7 +92,7 @@ describe("a glob", () => {
         }
       },
     );
-    fc.assert(one, { numRuns: propertyRuns(300) });
+    fc.assert(one, { numRuns: 300 });
   });
 
   test("one for several patterns matches what any of them matches", () => {
@@ -110,7 +109,7 @@ describe("a glob", () => {
           `${ask} ${some.join()} ${each}`,
         );
     });
-    fc.assert(one, { numRuns: propertyRuns(500) });
+    fc.assert(one, { numRuns: 500 });
   });
 
   test("one with more states than are cached still matches correctly", () => {
@@ -153,7 +152,7 @@ describe("a glob", () => {
       fc.property(pattern, plain, (text, path) => {
         assert.equal(fits(text, path), expression(text).test(path), `${text} ${path}`);
       }),
-      { numRuns: propertyRuns(5_000) },
+      { numRuns: 5_000 },
     );
   });
 

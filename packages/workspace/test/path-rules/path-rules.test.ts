@@ -4,7 +4,6 @@ import * as fc from "fast-check";
 import { CinchError, type Policy } from "@cinch/core";
 import { canHide } from "../../src/path-rules/path-rules.ts";
 import { narrower, pathRules, policyFor, type PathRule } from "@cinch/workspace";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const rule = (mode: Policy, paths: string[], operations: PathRule["operations"] = ["read", "write"]): PathRule => ({
   operations,
@@ -123,7 +122,7 @@ describe("the rules of a subagent", () => {
           }
         }
       }),
-      { numRuns: propertyRuns(1_000) },
+      { numRuns: 1_000 },
     );
   });
 });

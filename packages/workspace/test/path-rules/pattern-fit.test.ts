@@ -5,7 +5,6 @@ import { fileTools } from "../../src/tools/index.ts";
 import * as fc from "fast-check";
 import { pathRules } from "../tools/file-desk.ts";
 import { MapBackend } from "../tools/map-backend.ts";
-import { propertyRuns } from "../../../testkit/test/share.ts";
 
 const tools = fileTools({ backend: new MapBackend(), rules: pathRules() }) as Record<string, Tool>;
 const context = { threadId: "t", resourceId: "r" };
@@ -94,6 +93,6 @@ test("the suggested pattern covers the call, and nothing outside its folder", as
       const expected = folder === "" ? other === one : other.startsWith(`${folder}/`);
       assert.equal(await fit("edit_file", pattern, other), expected ? "all" : "none", pattern);
     }),
-    { numRuns: propertyRuns(2_000) },
+    { numRuns: 2_000 },
   );
 });

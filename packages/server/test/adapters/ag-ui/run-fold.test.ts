@@ -11,7 +11,6 @@ import type { AguiEvent } from "../../../src/adapters/ag-ui/agui-event.ts";
 import { foldRun, interruptOf, startOfRun } from "../../../src/adapters/ag-ui/run-fold.ts";
 import { newRunState, type RunState } from "../../../src/adapters/ag-ui/run-state.ts";
 import { BEGINNING, exampleOf } from "../example-events.ts";
-import { propertyRuns } from "../../../../testkit/test/share.ts";
 
 const usage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 const activity = { messageId: "activity.c1", activityType: "tool" };
@@ -194,7 +193,7 @@ test("verifyEvents of AG-UI accepts the runs of 200 random journals, also where 
         assert.equal(((await lastValueFrom(verified)) as unknown[]).length, run.length);
       }
     }),
-    { numRuns: propertyRuns(200) },
+    { numRuns: 200 },
   );
 });
 

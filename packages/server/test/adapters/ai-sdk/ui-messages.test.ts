@@ -8,7 +8,6 @@ import { newChunkState, type ChunkState } from "../../../src/adapters/ai-sdk/chu
 import type { SdkVersion, UiChunk } from "../../../src/adapters/ai-sdk/ui-chunk.ts";
 import { uiMessagesOf } from "../../../src/adapters/ai-sdk/ui-message.ts";
 import { CLIENTS, type AnyMessage } from "./chat-client.ts";
-import { propertyRuns } from "../../../../testkit/test/share.ts";
 
 for (const { version, chunkSchema, readMessages } of CLIENTS) {
   test(`ai ${version} reads the chunks of any journal, and the stored messages are what it makes of them`, async () => {
@@ -44,7 +43,7 @@ for (const { version, chunkSchema, readMessages } of CLIENTS) {
         }
         assert.deepEqual(stored.map(plain), shown);
       }),
-      { numRuns: propertyRuns(200) },
+      { numRuns: 200 },
     );
   });
 }

@@ -4,7 +4,6 @@ import * as fc from "fast-check";
 import { replaced } from "../../../src/tools/edit/replacement.ts";
 import { forgivingView, plainView } from "../../../src/tools/edit/mapped-text.ts";
 import { copied, fileDesk } from "../file-desk.ts";
-import { propertyRuns } from "../../../../testkit/test/share.ts";
 
 const fragment = fc.oneof(
   {
@@ -57,7 +56,7 @@ test("text that read_file shows can be passed to edit_file unchanged", async () 
         view.replaceAll(old, () => put),
       );
     }),
-    { numRuns: propertyRuns(100) },
+    { numRuns: 100 },
   );
 });
 
@@ -80,7 +79,7 @@ test("an edit changes only the replaced text: line endings, byte order mark and 
       if (!/(?<!\r)\n/.test(text) && text.includes("\n")) assert.doesNotMatch(result.text, /(?<!\r)\n/);
       if (!text.includes("\r\n")) assert.doesNotMatch(result.text, /\r\n/);
     }),
-    { numRuns: propertyRuns(3_000) },
+    { numRuns: 3_000 },
   );
 });
 
@@ -104,7 +103,7 @@ test("a similar match changes only its own lines", async () => {
       if (end >= 0) assert.ok(result.text.endsWith(text.slice(end + 1)));
       assert.ok((await forgivingView(result.text)).text.includes((await forgivingView(put)).text.trim()));
     }),
-    { numRuns: propertyRuns(3_000) },
+    { numRuns: 3_000 },
   );
 });
 
@@ -121,6 +120,6 @@ test("a view maps each of its characters to its position", async () => {
         assert.equal(view.index(text.length), view.text.length);
       }
     }),
-    { numRuns: propertyRuns(300) },
+    { numRuns: 300 },
   );
 });
