@@ -66,6 +66,27 @@ export const postgres = inPackage("packages/postgres", [
     tests: ["notices"],
   },
   {
+    attacks: "P8: a notice that comes before a thread was read is forgotten",
+    file: "thread-followers.ts",
+    find: "this.#grew(followed, noticed);",
+    replace: "void 0;",
+    tests: ["notices"],
+  },
+  {
+    attacks: "P8: a notice waits for a first reading that has failed",
+    file: "thread-followers.ts",
+    find: "if (followed.isUnsure || isLate(followed)) this.#call(followed, seq);",
+    replace: "if (isLate(followed)) this.#call(followed, seq);",
+    tests: ["notices"],
+  },
+  {
+    attacks: "P8: a notice waits for a first reading that hangs",
+    file: "thread-followers.ts",
+    find: "if (followed.isUnsure || isLate(followed)) this.#call(followed, seq);",
+    replace: "if (followed.isUnsure) this.#call(followed, seq);",
+    tests: ["notices"],
+  },
+  {
     attacks: "a database of another program is used",
     file: "schema.ts",
     find: "if (objects > 0 && !meta) throw foreign(database);",

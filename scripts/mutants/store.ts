@@ -346,6 +346,20 @@ export const store = inPackage("packages/sqlite", [
     tests: ["quiet.alone"],
   },
   {
+    attacks: "idle: a look for dead holders costs something for each followed thread",
+    file: "followers.ts",
+    find: "this.#held.holders.filter(",
+    replace: "Array.from(this.#followed.values(), (one) => one.changeMarker?.holder ?? []).flat().filter(",
+    tests: ["quiet.alone"],
+  },
+  {
+    attacks: "P3: the death of an earlier driver counts as that of the thread's driver",
+    file: "held-threads.ts",
+    find: "if (from) this.#delete(from, threadId);",
+    replace: "",
+    tests: ["leases"],
+  },
+  {
     attacks: "P1: a request whose time ends between two looks at the clock is never answered",
     file: "worker.ts",
     find: "return [over, rest];",

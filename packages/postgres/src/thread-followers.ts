@@ -23,7 +23,9 @@ interface Followed {
   /** As last read. `undefined`: not read yet. Null: there is no such thread. */
   state: State | null | undefined;
   since: number;
-  /** A notice came before the first reading, or it failed or took long: what it shows may be new to the followers. */
+  /** Where the journal ended according to notices that came before the first reading, which may be older. */
+  noticed: number;
+  /** The first reading has failed, or a notice of another change came before it: what it shows may be new to the followers. */
   isUnsure: boolean;
 }
 
@@ -100,17 +102,24 @@ export class ThreadFollowers {
   }
 
   received(notice: ChangeNotice): void {
-    if (notice.kind !== "appended" && notice.kind !== "changed") return;
-    for (const followed of this.#byKey.get(notice.key) ?? []) this.#receive(followed, notice);
+    if (notice.kind === "listed") return;
+    const seq = notice.kind === "appended" ? notice.seq : undefined;
+    for (const followed of this.#byKey.get(notice.key) ?? []) this.#receive(followed, seq);
   }
 
-  /** The notice of an append may come long after it, even after a later `follow`. */
-  #receive(followed: Followed, notice: ChangeNotice): void {
+  /** The notice of an append may come long after it, even after a later `follow`. Without `seq`, something else has changed. */
+  #receive(followed: Followed, seq: number | undefined): void {
     const { state } = followed;
-    if (notice.kind === "changed" && state !== undefined) this.#call(followed);
-    else if (notice.kind === "changed") followed.isUnsure = true;
-    else if (notice.kind === "appended" && state !== undefined && notice.seq > (state?.seq ?? 0))
-      this.#grew(followed, notice.seq);
+    if (state === undefined) this.#receiveEarly(followed, seq);
+    else if (seq === undefined) this.#call(followed);
+    else if (seq > (state?.seq ?? 0)) this.#grew(followed, seq);
+  }
+
+  /** The first reading will tell whether the notice is new, unless the followers did not wait for it. */
+  #receiveEarly(followed: Followed, seq: number | undefined): void {
+    if (followed.isUnsure || isLate(followed)) this.#call(followed, seq);
+    if (seq === undefined) followed.isUnsure = true;
+    else followed.noticed = Math.max(followed.noticed, seq);
   }
 
   /** Compares all followed threads with what was read before. One query at a time. */
@@ -146,6 +155,7 @@ export class ThreadFollowers {
       callbacks: new Set(),
       state: undefined,
       since: performance.now(),
+      noticed: 0,
       isUnsure: false,
     };
     const key = noticeKey(threadId);
@@ -186,15 +196,26 @@ export class ThreadFollowers {
   }
 
   #compare(followed: Followed, now: State | null): void {
-    const { state: before, since } = followed;
-    const isLate = before === undefined && performance.now() - since > BARRIER_MS;
-    const isUnsure = followed.isUnsure || isLate;
+    const { state: before } = followed;
+    if (before === undefined) return this.#begin(followed, now);
     // A notice of a newer event may have come while the query ran.
-    const isGrown = now !== null && before !== undefined && now.seq > (before?.seq ?? 0);
-    followed.isUnsure = false;
+    const isGrown = now !== null && now.seq > (before?.seq ?? 0);
     if (isGrown && before) this.#unnoticed();
-    if (isGrown && !isUnsure && (!before || before.other === now.other)) this.#grew(followed, now.seq);
+    if (isGrown && (!before || before.other === now.other)) this.#grew(followed, now.seq);
     followed.state = now && before ? { ...now, seq: Math.max(now.seq, before.seq) } : now;
-    if (isUnsure || (before && now && before.other !== now.other)) this.#call(followed);
+    if (before && now && before.other !== now.other) this.#call(followed);
+  }
+
+  /** The first reading. Followers read after it, unless they did not wait for it. */
+  #begin(followed: Followed, now: State | null): void {
+    const { noticed, isUnsure } = followed;
+    followed.state = now;
+    if (isUnsure || isLate(followed)) {
+      this.#reached(followed, noticed);
+      this.#call(followed);
+    } else if (noticed > (now?.seq ?? 0)) this.#grew(followed, noticed);
   }
 }
+
+/** Operations have not waited any longer for the first reading. */
+const isLate = ({ since }: Followed): boolean => performance.now() - since > BARRIER_MS;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import type { ThreadListChange } from "@cinch/core";
+import type { Store, ThreadListChange } from "@cinch/core";
 import { Outbox, noticesIn } from "../src/change-notice.ts";
 import { created, event, input } from "./events.ts";
 import { Place } from "./place.ts";
@@ -69,6 +69,71 @@ describe("notices", { concurrency: 4 }, () => {
     );
     await list.return!();
     await reading;
+  });
+});
+
+/** Occurs in the query that reads the states of all followed threads. */
+const STATES = "h.last_seq AS seq";
+
+/** A store whose queries lead through a proxy, and whose notices do not, with a thread of one event; and another store. */
+async function withSlowReadings() {
+  const place = await Place.make();
+  const proxy = await Proxy.to(place.url);
+  const store = await place.store({ url: proxy.url, directUrl: place.url });
+  const other = await place.store();
+  for (const id of ["t", "beside"]) await other.append(id, [created()], { afterSeq: 0 });
+  const dispose = async () => {
+    await place[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+  };
+  return { proxy, store, other, [Symbol.asyncDispose]: dispose };
+}
+
+/** How far the journal reaches, as the follower knows. After a call without a `seq` it would read everything. */
+function follow(store: Store, threadId: string): () => number {
+  let last = 0;
+  store.follow(threadId, (seq = Infinity) => (last = Math.max(last, seq)));
+  return () => last;
+}
+
+// The query that makes up for lost notices is held back too, so that only the notice can be the reason of a call.
+describe("a notice that comes before a followed thread was read", { concurrency: 3 }, () => {
+  test("is passed on when the reading turns out to be older", async () => {
+    await using at = await withSlowReadings();
+    const { store, other, proxy } = at;
+    const besideReached = follow(store, "beside");
+    await store.read("beside");
+    using reading = proxy.hold(STATES);
+    const reached = follow(store, "t");
+    await reading.answered;
+    await other.append("t", [input("meanwhile")], { afterSeq: 1 });
+    // Notices arrive in order.
+    await other.append("beside", [input("x")], { afterSeq: 1 });
+    await until("the notice of the second append", () => besideReached() >= 2);
+    reading.release();
+    await until("the callback", () => reached() >= 2);
+  });
+
+  test("is passed on at once when the reading takes so long that the follower did not wait for it", async () => {
+    await using at = await withSlowReadings();
+    const { store, other, proxy } = at;
+    using _ = proxy.hold(STATES);
+    const reached = follow(store, "t");
+    assert.equal((await store.read("t")).length, 1);
+    await other.append("t", [input("later")], { afterSeq: 1 });
+    await until("the callback", () => reached() >= 2);
+  });
+
+  test("is passed on at once when the reading has failed", async () => {
+    await using at = await withSlowReadings();
+    const { store, other, proxy } = at;
+    proxy.cutNext("before", STATES);
+    const reached = follow(store, "t");
+    assert.equal((await store.read("t")).length, 1);
+    using _ = proxy.hold(STATES);
+    assert.equal(proxy.cuts, 1);
+    await other.append("t", [input("later")], { afterSeq: 1 });
+    await until("the callback", () => reached() >= 2);
   });
 });
 

@@ -4,6 +4,43 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /** What happens to a connection when the server's answer to a query comes, or when a query is sent. */
 type Cut = "before" | "after";
 
+/** The answers of queries with a text, which are kept from the client. */
+class HeldAnswers implements Disposable {
+  readonly text: string;
+  readonly #first = Promise.withResolvers<void>();
+  readonly #chunks: { client: Socket; chunk: Buffer }[] = [];
+  #isOver = false;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Settles when the first of them is complete. */
+  get answered(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  holds(query: Buffer): boolean {
+    return !this.#isOver && query.includes(this.text);
+  }
+
+  add(client: Socket, chunk: Buffer, { isLast }: { isLast: boolean }): void {
+    this.#chunks.push({ client, chunk });
+    if (isLast) this.#first.resolve();
+    if (this.#isOver) this.release();
+  }
+
+  /** Passes on what has come so far. */
+  release(): void {
+    for (const { client, chunk } of this.#chunks.splice(0)) client.write(chunk);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    this.release();
+  }
+}
+
 /** A TCP proxy before the server, which can lose connections. */
 export class Proxy implements AsyncDisposable {
   readonly url: string;
@@ -11,6 +48,7 @@ export class Proxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #cut: { when: Cut; text: string } | undefined;
   #freeze: string | undefined;
+  #held: HeldAnswers | undefined;
   #isFrozen = false;
   #isDown = false;
   /** Whether notices are lost on their way to the client. */
@@ -61,6 +99,11 @@ export class Proxy implements AsyncDisposable {
     this.#freeze = text;
   }
 
+  /** Keeps the answers of all queries with this text back, until what it returns is disposed of. */
+  hold(text: string): HeldAnswers {
+    return (this.#held = new HeldAnswers(text));
+  }
+
   /** Forwards nothing on the connections that there are, without closing them, as a router that has forgotten them. New ones work. */
   forget(): void {
     for (const socket of this.#sockets) socket.pause();
@@ -85,6 +128,7 @@ export class Proxy implements AsyncDisposable {
     this.connections += 1;
     const server = connect(Number(to.port), to.hostname);
     let isLosing = false;
+    let held: HeldAnswers | undefined;
     for (const [socket, other] of [
       [client, server],
       [server, client],
@@ -105,6 +149,7 @@ export class Proxy implements AsyncDisposable {
         if (cut.when === "before") return void client.destroy();
         isLosing = true;
       }
+      if (this.#held?.holds(chunk)) held = this.#held;
       server.write(chunk);
       if (this.#freeze === undefined || !chunk.includes(this.#freeze)) return;
       this.#freeze = undefined;
@@ -112,10 +157,17 @@ export class Proxy implements AsyncDisposable {
     });
     const messages = new Messages();
     server.on("data", (all: Buffer) => {
+      let isReady = false;
       const chunk = messages.filtered(all, (type) => {
+        isReady ||= type === READY;
         if (type === READY) this.answers += 1;
         return !(this.isMute && type === NOTIFICATION);
       });
+      if (held) {
+        held.add(client, chunk, { isLast: isReady });
+        if (isReady) held = undefined;
+        return;
+      }
       // The answer is complete when the server is ready for the next query, and its transaction is then committed.
       if (!isLosing) client.write(chunk);
       else if (chunk.includes(Buffer.from([0x5a, 0, 0, 0, 5, 0x49]))) client.destroy();

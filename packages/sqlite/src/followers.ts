@@ -1,6 +1,7 @@
 import type { ThreadChanges } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { isBusy, sqliteCode } from "./failure.ts";
+import { HeldThreads } from "./held-threads.ts";
 import type { HolderRows } from "./holder-rows.ts";
 import { ListChanges } from "./list-changes.ts";
 import type { ChangeMarker, Reader } from "./reader.ts";
@@ -26,6 +27,7 @@ export class Followers {
   readonly #me: string;
   readonly #lists: ListChanges;
   readonly #followed = new Map<string, FollowedThread>();
+  readonly #held = new HeldThreads();
   #dataVersion = 0;
   #changedAt = -Infinity;
   /** The holders of followed threads that were found dead. */
@@ -43,17 +45,13 @@ export class Followers {
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {
-    const followed = this.#followed.get(threadId) ?? {
-      callbacks: new Set(),
-      changeMarker: this.#changeMarker(threadId),
-    };
+    const followed = this.#followed.get(threadId) ?? this.#begin(threadId);
     const follower = { changed };
-    this.#followed.set(threadId, followed);
     followed.callbacks.add(follower);
     this.#start();
     return () => {
       followed.callbacks.delete(follower);
-      if (followed.callbacks.size === 0 && this.#followed.get(threadId) === followed) this.#followed.delete(threadId);
+      if (followed.callbacks.size === 0 && this.#followed.get(threadId) === followed) this.#end(threadId, followed);
       this.#stopIfUnneeded();
     };
   }
@@ -62,6 +60,23 @@ export class Followers {
     const changes = this.#lists.follow(resourceId, () => this.#stopIfUnneeded());
     this.#start();
     return changes;
+  }
+
+  #begin(threadId: string): FollowedThread {
+    const followed: FollowedThread = { callbacks: new Set(), changeMarker: undefined };
+    this.#mark(threadId, followed, this.#changeMarker(threadId));
+    this.#followed.set(threadId, followed);
+    return followed;
+  }
+
+  #end(threadId: string, followed: FollowedThread): void {
+    this.#mark(threadId, followed, undefined);
+    this.#followed.delete(threadId);
+  }
+
+  #mark(threadId: string, followed: FollowedThread, marker: ChangeMarker | undefined): void {
+    this.#held.move(threadId, { from: followed.changeMarker?.holder, to: marker?.holder });
+    followed.changeMarker = marker;
   }
 
   #start(): void {
@@ -115,7 +130,7 @@ export class Followers {
     for (const [threadId, followed] of this.#followed) {
       const { changeMarker: before } = followed;
       const now = this.#changeMarker(threadId);
-      followed.changeMarker = now;
+      this.#mark(threadId, followed, now);
       if (!now || !before || before.other !== now.other) this.notify(threadId);
       else if (before.event !== now.event) this.notify(threadId, (now.event ?? 0) % SEQS);
     }
@@ -123,15 +138,13 @@ export class Followers {
 
   #pollDeaths(): void {
     this.#deathsAt = performance.now();
-    const followed = Array.from(
-      this.#followed,
-      ([threadId, { changeMarker }]) => [threadId, changeMarker?.holder] as const,
-    );
-    const held = new Set(followed.flatMap(([, holder]) => holder ?? []));
-    const dead = new Set([...held].filter((holder) => this.#isDead(holder)));
-    for (const [threadId, holder] of followed)
-      if (holder && dead.has(holder) && !this.#dead.has(holder)) this.notify(threadId);
+    const dead = new Set(this.#held.holders.filter((holder) => this.#isDead(holder)));
+    for (const holder of dead) if (!this.#dead.has(holder)) this.#notifyHeld(holder);
     this.#dead = dead;
+  }
+
+  #notifyHeld(holder: string): void {
+    for (const threadId of this.#held.of(holder)) this.notify(threadId);
   }
 
   /** If it can't be read now, the next poll reads it. */

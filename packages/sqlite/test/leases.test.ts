@@ -43,6 +43,28 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     assert.deepEqual([...seen], ["held"]);
   });
 
+  test("followers are called back for the death of the driver, and not for that of an earlier one", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    const [earlier, driver] = [await place.child(), await place.child()];
+    await store.append("t", [created()], { afterSeq: 0 });
+    let calls = 0;
+    store.follow("t", (seq) => seq === undefined && calls++);
+    await earlier.call("append", "t", start(), take);
+    // Each holder is seen before the next one.
+    await until(() => calls === 1, "the call for the first lease");
+    await earlier.call("append", "t", [input("a")], { afterSeq: 2, epoch: 1, release: true });
+    await until(() => calls === 2, "the call for its end");
+    await driver.call("append", "t", start(), { afterSeq: 3, take: 1 });
+    await until(() => calls === 3, "the call for the second lease");
+    await earlier.kill();
+    // Longer than deaths take to be noticed.
+    await pause(1_200);
+    assert.equal(calls, 3);
+    await driver.kill();
+    await until(() => calls === 4, "the call for the death");
+  });
+
   test("a driver that was killed is replaced at once", async () => {
     await using place = new Place();
     const store = await place.store();

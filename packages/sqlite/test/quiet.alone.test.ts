@@ -1,6 +1,7 @@
 /** Most of what an idle process costs is to wake up. */
 import assert from "node:assert/strict";
 import { createHook } from "node:async_hooks";
+import { Session, type Profiler } from "node:inspector/promises";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { created } from "./events.ts";
@@ -8,6 +9,7 @@ import { Place } from "./place.ts";
 import { until } from "./until.ts";
 
 const SECONDS = 2;
+const THREADS = 500;
 
 test("a followed thread that does not change wakes its process a few times a second, and its next change is noticed", async () => {
   const timers = new Set<number>();
@@ -30,3 +32,48 @@ test("a followed thread that does not change wakes its process a few times a sec
   await other.call("append", "t", [created()], { afterSeq: 0 });
   await until(() => notified > 0, "a notification");
 });
+
+test("while no thread changes, nothing is done for each of the threads that are followed", async () => {
+  await using place = new Place();
+  const store = await place.store();
+  const ids = Array.from({ length: THREADS }, (_, n) => `t${n}`);
+  await Promise.all(ids.map((id) => store.append(id, [created()], { afterSeq: 0 })));
+  for (const id of ids) store.follow(id, () => undefined);
+  const often = async () => (await countedFor(1_500)).filter(({ count }) => count >= THREADS);
+  let last = await often();
+  // The appends count as old, and are in the search index, after a moment.
+  for (let tries = 0; last.length > 0 && tries < 5; tries++) last = await often();
+  assert.deepEqual(last, []);
+});
+
+/** What our code does meanwhile: how often each function was called, and each part of it was run. */
+async function countedFor(ms: number): Promise<{ name: string; count: number }[]> {
+  using inspected = new Inspected();
+  await inspected.post("Profiler.enable");
+  await inspected.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+  await inspected.post("Profiler.takePreciseCoverage");
+  await sleep(ms);
+  const { result } = await inspected.post("Profiler.takePreciseCoverage");
+  const counts = result.filter(({ url }) => url.includes("/packages/sqlite/src/")).flatMap(countsIn);
+  assert.ok(
+    counts.some(({ name }) => name.startsWith("#poll ")),
+    "the store has polled",
+  );
+  return counts;
+}
+
+class Inspected extends Session {
+  constructor() {
+    super();
+    this.connect();
+  }
+
+  [Symbol.dispose](): void {
+    this.disconnect();
+  }
+}
+
+const countsIn = ({ url, functions }: Profiler.ScriptCoverage) =>
+  functions.flatMap(({ functionName, ranges }) =>
+    ranges.map(({ count }) => ({ name: `${functionName} of ${url}`, count })).filter(({ count }) => count > 0),
+  );
