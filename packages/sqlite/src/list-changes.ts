@@ -1,7 +1,7 @@
 import { ThreadChanges } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { LIST_COLUMNS, threadRecordOf, type ListRow } from "./listing.ts";
-import { IS_AWAKE, IS_CHANGED, LAST_CHANGE } from "./schema.ts";
+import { IS_CHANGED, LAST_CHANGE, WORK } from "./schema.ts";
 import { sql } from "./sql.ts";
 
 interface ChangedRow extends ListRow {
@@ -43,7 +43,7 @@ export class ListChanges {
     const rows = `SELECT ${LIST_COLUMNS}, subagent, changed, asked, deleted FROM threads`;
     this.#rows = sql<ChangedRow>(
       db,
-      `${rows} WHERE deleted = 0 AND ${IS_AWAKE} IN (0, 1) AND touched > ?1 AND NOT ${IS_CHANGED}
+      `${rows} WHERE deleted = 0 AND ${WORK} IN (0, 1, 2) AND touched > ?1 AND NOT ${IS_CHANGED}
        UNION ALL ${rows} WHERE ${IS_CHANGED} AND changed > ?1 ORDER BY changed LIMIT ?2`,
     );
   }

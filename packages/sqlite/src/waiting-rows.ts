@@ -1,7 +1,7 @@
 import type { StoreLoad, StrandedQuery, StrandedThread } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import type { HolderRows } from "./holder-rows.ts";
-import { IS_AWAKE } from "./schema.ts";
+import { WORK } from "./schema.ts";
 import { sql } from "./sql.ts";
 
 /**
@@ -14,11 +14,11 @@ const WAITING = `
   living AS MATERIALIZED (SELECT value FROM json_each(?1)),
   driven AS MATERIALIZED (
     SELECT resource, count(*) AS count FROM threads JOIN leases ON thread = no
-    WHERE deleted = 0 AND ${IS_AWAKE} = 1 AND holder IN living GROUP BY resource
+    WHERE deleted = 0 AND ${WORK} = 2 AND holder IN living GROUP BY resource
   ),
   awake AS (
     SELECT no, woken_at AS since FROM threads LEFT JOIN leases ON thread = no
-    WHERE deleted = 0 AND ${IS_AWAKE} = 1 AND (holder IS NOT NULL OR woken_at <= ?2 - ?3 OR woken_at > ?2)
+    WHERE deleted = 0 AND ${WORK} = 2 AND (holder IS NOT NULL OR woken_at <= ?2 - ?3 OR woken_at > ?2)
     UNION ALL SELECT no, due_at FROM threads WHERE due_at IS NOT NULL AND due_at <= ?2
   ),
   waiting AS (
