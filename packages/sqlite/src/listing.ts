@@ -4,7 +4,7 @@ import { Connection } from "./connection.ts";
 import { tryParse } from "./event-row.ts";
 import { SEQS } from "./protocol.ts";
 import { WORK } from "./schema.ts";
-import { sql } from "./sql.ts";
+import { limitTo, sql } from "./sql.ts";
 import { normalizeText, searchTerms } from "./words.ts";
 
 export interface ListRow {
@@ -31,7 +31,7 @@ const THREADS_WITH_WORD = `SELECT DISTINCT thread FROM search JOIN segments ON j
 
 const ROWS = `SELECT ${LIST_COLUMNS} FROM threads`;
 const IS_LISTED = "deleted = 0 AND touched < ?1 AND active >= ?2 AND subagent <= ?3 AND (?4 IS NULL OR resource = ?4)";
-const PAGE = "ORDER BY touched DESC LIMIT ?5";
+const PAGE = `ORDER BY touched DESC ${limitTo("?5")}`;
 /** One query for each kind of work: SQLite merges them in the order of the index, and stops at the limit. */
 const recent = (...work: (0 | 1 | 2)[]) =>
   work.map((one) => `${ROWS} INDEXED BY threads_recent WHERE ${WORK} = ${one} AND ${IS_LISTED}`).join(" UNION ALL ");
@@ -49,7 +49,7 @@ export class Listing {
   readonly #connection: Connection;
   readonly #one;
   readonly #position;
-  readonly #size;
+  readonly #isLarge;
   readonly #recent;
   readonly #active;
   readonly #ofResource;
@@ -61,10 +61,7 @@ export class Listing {
     this.#one = sql<ListRow>(db, `SELECT ${LIST_COLUMNS} FROM threads WHERE id = ? AND deleted = 0`);
     // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
     this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
-    this.#size = sql<{ size: number }>(
-      db,
-      "SELECT count(*) AS size FROM (SELECT 1 FROM threads WHERE resource = ?1 AND deleted = 0 LIMIT ?2)",
-    );
+    this.#isLarge = sql(db, `SELECT 1 FROM threads WHERE resource = ? AND deleted = 0 LIMIT 1 OFFSET ${MOST_SORTED}`);
     this.#recent = sql<ListRow>(db, PAGES.recent);
     this.#active = sql<ListRow>(db, PAGES.active);
     this.#ofResource = sql<ListRow>(db, PAGES.ofResource);
@@ -100,12 +97,8 @@ export class Listing {
   #page({ resourceId, parentId, active, topLevel }: ThreadQuery, touched: number, most: number): ListRow[] {
     const values = [touched, active ? 1 : 0, topLevel ? 0 : 1, resourceId ?? null, most];
     if (parentId !== undefined) return this.#children.all(...values, parentId);
-    if (resourceId !== undefined && this.#isSmall(resourceId)) return this.#ofResource.all(...values);
+    if (resourceId !== undefined && !this.#isLarge.get(resourceId)) return this.#ofResource.all(...values);
     return (active ? this.#active : this.#recent).all(...values);
-  }
-
-  #isSmall(resourceId: string): boolean {
-    return this.#size.get(resourceId, MOST_SORTED + 1)!.size <= MOST_SORTED;
   }
 
   #start(before: string | undefined): number {

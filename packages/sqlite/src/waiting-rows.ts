@@ -2,7 +2,7 @@ import type { StoreLoad, StrandedQuery, StrandedThread } from "@cinch/core/store
 import type { Connection } from "./connection.ts";
 import type { HolderRows } from "./holder-rows.ts";
 import { WORK } from "./schema.ts";
-import { sql } from "./sql.ts";
+import { limitTo, sql } from "./sql.ts";
 
 /**
  * `?1`: the holders that live, as JSON. `?2`: now. `?3`: for how long a thread must have been awake. A time in the future means that the
@@ -46,7 +46,7 @@ export class WaitingRows {
          FROM waiting LEFT JOIN driven USING (resource) WHERE id NOT IN (SELECT value FROM json_each(?4))
        )
        SELECT id AS threadId, resource AS resourceId, ms AS awakeMs FROM placed
-       WHERE place <= ?5 ORDER BY place, ms DESC, no LIMIT ?6`,
+       WHERE place <= ?5 ORDER BY place, ms DESC, no ${limitTo("?6")}`,
     );
     this.#load = sql<StoreLoad>(
       db,
