@@ -7,6 +7,12 @@ import type { AnswerSink, AnswerOutcome } from "./answer.ts";
 import { AnswerSize, MAX_CALLS, truncate } from "./answer-limits.ts";
 import { modelFailure, type ModelFailure } from "./failure.ts";
 
+/** Of text: its place in `content`, and its index among the streamed texts. */
+interface Block {
+  at: number;
+  index: number | undefined;
+}
+
 /** Builds an answer from the parts of a stream. Never throws for a malformed part. */
 export class AnswerBuilder {
   content: Part[] = [];
@@ -16,8 +22,8 @@ export class AnswerBuilder {
   readonly #sink: AnswerSink;
   readonly #files = new Map<number, Uint8Array>();
   readonly #refused = new Map<string, string>();
-  /** The open text blocks: their place in `content`, and their index among the streamed texts. */
-  readonly #blocks = new Map<string, { at: number; index: number | undefined }>();
+  /** The open text blocks by id. A text and a reasoning may have the same. */
+  readonly #blocks = { text: new Map<string, Block>(), reasoning: new Map<string, Block>() };
   /** The ids of calls, as the provider gave them. */
   readonly #callIds = new Set<string>();
   /** By call id, the tool whose arguments are streaming. */
@@ -133,19 +139,19 @@ export class AnswerBuilder {
 
   #appendText(type: "text" | "reasoning", id: string, delta: unknown, providerMetadata: unknown): void {
     if (typeof delta !== "string") return;
-    const key = `${type} ${id}`;
-    let block = this.#blocks.get(key);
+    const blocks = this.#blocks[type];
+    let block = blocks.get(id);
     if (!block) {
-      this.#blocks.set(key, (block = { at: this.content.length, index: undefined }));
+      blocks.set(id, (block = { at: this.content.length, index: undefined }));
       this.#push({ type, text: "" });
     }
     const before = this.content[block.at] as Extract<Part, { type: "text" | "reasoning" }>;
     if (delta === "" && providerMetadata === undefined) return;
-    this.content = this.content.with(block.at, {
-      ...before,
-      text: before.text + delta,
-      ...metaOf({ providerMetadata }),
-    });
+    const grown = { ...before, text: before.text + delta };
+    this.content = this.content.with(
+      block.at,
+      providerMetadata ? { ...grown, ...metaOf({ providerMetadata }) } : grown,
+    );
     if (delta === "") return;
     // A block gets its index with its first text: an empty block is not shown, and would leave a gap.
     block.index ??= this.#textCount++;
@@ -155,7 +161,7 @@ export class AnswerBuilder {
   /** Some providers reuse an id for the next block. */
   #closeText(type: "text" | "reasoning", id: string, providerMetadata: unknown): void {
     this.#appendText(type, id, "", providerMetadata);
-    this.#blocks.delete(`${type} ${id}`);
+    this.#blocks[type].delete(id);
   }
 
   #call(part: LanguageModelV4StreamPart & { type: "tool-call" }): void {
