@@ -2,10 +2,13 @@ import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/pr
 import { fromBase64 } from "../events/base64.ts";
 import { noUsage } from "../events/usage.ts";
 import { Part as PartSchema, type Json, type Part, type Usage } from "../events/message.ts";
+import { MISFIT, copierOf } from "../events/schema-copy.ts";
 import { asText } from "../tools/tool.ts";
 import type { AnswerSink, AnswerOutcome } from "./answer.ts";
 import { AnswerSize, MAX_CALLS, truncate } from "./answer-limits.ts";
 import { modelFailure, type ModelFailure } from "./failure.ts";
+
+const copyPart = copierOf(PartSchema);
 
 /** Of text: its place in `content`, and its index among the streamed texts. */
 interface Block {
@@ -216,7 +219,7 @@ export class AnswerBuilder {
   /** Drops a malformed part: it must not make the whole answer fail. */
   #push(part: Part): void {
     this.hasStarted = true;
-    if (PartSchema.safeParse(part).success) this.content = [...this.content, part];
+    if (copyPart(part) !== MISFIT) this.content = [...this.content, part];
   }
 }
 
