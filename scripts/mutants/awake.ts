@@ -38,6 +38,13 @@ export const awake = inPackage("packages/sqlite", [
     tests: ["listing"],
   },
   {
+    attacks: "lists of threads: a statement is planned again each time that it runs",
+    file: "sql.ts",
+    find: "`LIMIT ${parameter} + 0`",
+    replace: "`LIMIT ${parameter}`",
+    tests: ["statements"],
+  },
+  {
     attacks: "lists of threads: the number of a change is given twice",
     file: "schema.ts",
     find: "${lastTouch(1)}, ${lastTouch(2)}",

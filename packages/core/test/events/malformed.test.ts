@@ -175,6 +175,12 @@ test("what is copied of an event is what its schema makes of it, whatever is mis
   }
 });
 
+test("a schema that forbids other keys refuses a value that has one", () => {
+  const copy = copierOf(z.strictObject({ tool: z.string() }));
+  assert.deepEqual(copy({ tool: "note" }), { tool: "note" });
+  assert.equal(copy({ tool: "note", by: "me" }), MISFIT);
+});
+
 /** With keys at any depth that no schema knows, and with one that is there without a value. */
 function withUnknown(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
