@@ -12,8 +12,8 @@ export const awake = inPackage("packages/sqlite", [
   {
     attacks: "lists of threads: those that are awake do not follow",
     file: "list-changes.ts",
-    find: "IN (0, 1) AND touched > ?1",
-    replace: "= 0 AND touched > ?1",
+    find: "IN (0, 1, 2) AND touched > ?1",
+    replace: "IN (0, 1) AND touched > ?1",
     tests: ["conformance"],
   },
   {
@@ -26,15 +26,29 @@ export const awake = inPackage("packages/sqlite", [
   {
     attacks: "lists of threads: those that are awake are left out",
     file: "listing.ts",
-    find: "${page(0)} UNION ALL ${page(1)}",
-    replace: "${page(0)}",
+    find: "recent: `${recent(0, 1, 2)}",
+    replace: "recent: `${recent(0, 1)}",
     tests: ["conformance"],
+  },
+  {
+    attacks: "lists of active threads: those that wait for a person are left out",
+    file: "listing.ts",
+    find: "active: `${recent(1, 2)}",
+    replace: "active: `${recent(2)}",
+    tests: ["listing"],
+  },
+  {
+    attacks: "lists of threads: a statement is planned again each time that it runs",
+    file: "sql.ts",
+    find: "`LIMIT ${parameter} + 0`",
+    replace: "`LIMIT ${parameter}`",
+    tests: ["statements"],
   },
   {
     attacks: "lists of threads: the number of a change is given twice",
     file: "schema.ts",
-    find: "${lastTouch(0)}, ${lastTouch(1)}",
-    replace: "${lastTouch(0)}, 0",
+    find: "${lastTouch(1)}, ${lastTouch(2)}",
+    replace: "${lastTouch(1)}, 0",
     tests: ["conformance"],
   },
   {

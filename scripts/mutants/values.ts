@@ -3,6 +3,27 @@ import { inPackage } from "./mutant.ts";
 /** What comes in from outside: events of a store, results and state of tools, options of a caller. */
 export const values = inPackage("packages/core", [
   {
+    attacks: "event check: what a schema says beyond the types of fields is not checked before an event is written",
+    file: "events/schema-copy.ts",
+    find: "if (def.checks?.length) return byZod(schema);",
+    replace: "",
+    tests: ["events/malformed"],
+  },
+  {
+    attacks: "event check: a key that must not be there is dropped without an error",
+    file: "events/schema-copy.ts",
+    find: "def.catchall ? byZod(schema) : objectCopier(def.shape)",
+    replace: "objectCopier(def.shape)",
+    tests: ["events/malformed"],
+  },
+  {
+    attacks: "memory: a process keeps the heads of all prompts",
+    file: "turn/recorded-heads.ts",
+    find: "if (this.#heads.size > MOST) this.#heads.delete(oldest!);",
+    replace: "",
+    tests: ["turn/recorded-heads"],
+  },
+  {
     attacks: "event check: an event without a time is folded",
     file: "events/read-event.ts",
     find: ' || typeof event.at !== "number"',

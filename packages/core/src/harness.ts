@@ -25,6 +25,7 @@ import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 import type { DriveOutcome } from "./ports/placement.ts";
 import { ClusterLease } from "./workers/cluster-lease.ts";
+import { RecordedHeads } from "./turn/recorded-heads.ts";
 import { Counters } from "./workers/counters.ts";
 import { harnessMetrics, type HarnessMetrics } from "./workers/harness-metrics.ts";
 import { Recovery } from "./workers/recovery.ts";
@@ -124,7 +125,7 @@ export class Harness<Values = StateValues> {
     this.#role = placement && new ProcessRole({ placement, store, clock, counters, onRecover, report }, limits);
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry(
-      { ...ports, wakes: this.#role?.wakes, counters, costOf: cost },
+      { ...ports, wakes: this.#role?.wakes, counters, heads: new RecordedHeads(store), costOf: cost },
       this.#agentModes,
       onRecover,
     );

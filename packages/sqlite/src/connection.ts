@@ -19,6 +19,8 @@ export class Connection {
   readonly version: number;
   readonly #busyMs: number;
   readonly #seconds = new Set<Connection>();
+  readonly #begin: Query<object>;
+  readonly #commit: Query<object>;
   readonly #userVersion: Query<{ user_version: number }>;
   readonly #dataVersion: Query<{ data_version: number }>;
 
@@ -32,6 +34,8 @@ export class Connection {
       if (isNew) prepareForWriting(this.db, path);
       this.db.exec("PRAGMA query_only = ON");
       this.version = schemaVersionOf(this.db, path);
+      this.#begin = sql(this.db, "BEGIN");
+      this.#commit = sql(this.db, "COMMIT");
       this.#userVersion = sql(this.db, "PRAGMA user_version");
       this.#dataVersion = sql(this.db, "PRAGMA data_version");
     } catch (error) {
@@ -65,20 +69,24 @@ export class Connection {
   async read<T>(read: () => T): Promise<T> {
     return retryWhileBusy({ path: this.path, busyMs: this.#busyMs }, () => {
       if (!this.db.isOpen) throw storeClosed();
-      const version = this.#userVersion.get()?.user_version ?? 0;
-      if (version !== SCHEMA_VERSION) throw newerRelease(this.path, version);
-      return read();
+      // One transaction: a lock for each query would double the time of most reads.
+      return this.together(() => {
+        const version = this.#userVersion.get()?.user_version ?? 0;
+        if (version !== SCHEMA_VERSION) throw newerRelease(this.path, version);
+        return read();
+      });
     });
   }
 
-  /** Runs many short reads in one transaction: a lock for each would double their time. */
-  together(reads: () => void): void {
-    this.db.exec("BEGIN");
+  /** Runs short reads in one transaction, which may have begun before: a lock for each would double their time. */
+  together<T>(reads: () => T): T {
+    if (this.db.isTransaction) return reads();
+    this.#begin.run();
     try {
-      reads();
+      return reads();
     } finally {
       // After some failures SQLite has rolled back already.
-      if (this.db.isTransaction) this.db.exec("COMMIT");
+      if (this.db.isTransaction) this.#commit.run();
     }
   }
 

@@ -42,7 +42,9 @@ export async function findEvents(connection: Connection, query: EventQuery): Pro
   const terms = searchTerms(query.query);
   if (terms.length === 0) return [];
   return connection.withSecondConnection(async (snapshot) => {
-    await snapshot.read(() => snapshot.db.exec("BEGIN"));
+    // Throws if the store was closed meanwhile.
+    await snapshot.read(() => undefined);
+    snapshot.db.exec("BEGIN");
     const search = new EventSearch(snapshot, { terms, limit });
     return "threadId" in query ? search.inThread(query) : search.inResource(query.resourceId);
   });

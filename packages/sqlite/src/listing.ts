@@ -3,8 +3,8 @@ import type { ThreadQuery, ThreadRecord } from "@cinch/core";
 import { Connection } from "./connection.ts";
 import { tryParse } from "./event-row.ts";
 import { SEQS } from "./protocol.ts";
-import { IS_AWAKE } from "./schema.ts";
-import { sql } from "./sql.ts";
+import { WORK } from "./schema.ts";
+import { limitTo, sql } from "./sql.ts";
 import { normalizeText, searchTerms } from "./words.ts";
 
 export interface ListRow {
@@ -22,17 +22,38 @@ export interface ListRow {
 
 export const LIST_COLUMNS = "no, id, title, resource, parent, active, created_at, updated_at, touched, metadata";
 const ROWS_AT_ONCE = 1000;
+/** So many threads of a resource are read and sorted. Of more, the newest are found sooner among the recent threads of all resources. */
+const MOST_SORTED = 100;
 /** How long a search may block the event loop before it yields. */
 const YIELD_AFTER_MS = 5;
 const THREADS_WITH_WORD = `SELECT DISTINCT thread FROM search JOIN segments ON journal = search.rowid / ${SEQS}
   AND search.rowid % ${SEQS} BETWEEN from_seq AND coalesce(to_seq, ${SEQS}) WHERE search MATCH ?`;
+
+const ROWS = `SELECT ${LIST_COLUMNS} FROM threads`;
+const IS_LISTED = "deleted = 0 AND touched < ?1 AND active >= ?2 AND subagent <= ?3 AND (?4 IS NULL OR resource = ?4)";
+const PAGE = `ORDER BY touched DESC ${limitTo("?5")}`;
+/** One query for each kind of work: SQLite merges them in the order of the index, and stops at the limit. */
+const recent = (...work: (0 | 1 | 2)[]) =>
+  work.map((one) => `${ROWS} INDEXED BY threads_recent WHERE ${WORK} = ${one} AND ${IS_LISTED}`).join(" UNION ALL ");
+
+/** The ways to a page of the list. SQLite plans a statement before it knows the values, so each way is a statement of its own. */
+export const PAGES = {
+  recent: `${recent(0, 1, 2)} ${PAGE}`,
+  active: `${recent(1, 2)} ${PAGE}`,
+  ofResource: `${ROWS} INDEXED BY threads_of_resource WHERE resource = ?4 AND ${IS_LISTED} ${PAGE}`,
+  children: `${ROWS} INDEXED BY threads_children WHERE parent = ?6 AND ${IS_LISTED} ${PAGE}`,
+};
 
 /** The list of threads, and the search in it. */
 export class Listing {
   readonly #connection: Connection;
   readonly #one;
   readonly #position;
-  readonly #page;
+  readonly #isLarge;
+  readonly #recent;
+  readonly #active;
+  readonly #ofResource;
+  readonly #children;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -40,12 +61,11 @@ export class Listing {
     this.#one = sql<ListRow>(db, `SELECT ${LIST_COLUMNS} FROM threads WHERE id = ? AND deleted = 0`);
     // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
     this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
-    // Two queries: SQLite merges them in the order of the index, and stops at the limit.
-    const page = (isAwake: 0 | 1) =>
-      `SELECT ${LIST_COLUMNS} FROM threads
-       WHERE deleted = 0 AND ${IS_AWAKE} = ${isAwake} AND touched < ?1 AND (?2 IS NULL OR resource = ?2) AND active >= ?3
-       AND subagent <= ?4 AND (?6 IS NULL OR parent = ?6)`;
-    this.#page = sql<ListRow>(db, `${page(0)} UNION ALL ${page(1)} ORDER BY touched DESC LIMIT ?5`);
+    this.#isLarge = sql(db, `SELECT 1 FROM threads WHERE resource = ? AND deleted = 0 LIMIT 1 OFFSET ${MOST_SORTED}`);
+    this.#recent = sql<ListRow>(db, PAGES.recent);
+    this.#active = sql<ListRow>(db, PAGES.active);
+    this.#ofResource = sql<ListRow>(db, PAGES.ofResource);
+    this.#children = sql<ListRow>(db, PAGES.children);
   }
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
@@ -63,14 +83,7 @@ export class Listing {
     while (found.length < limit) {
       const most = query.query ? ROWS_AT_ONCE : Math.min(limit, ROWS_AT_ONCE);
       const rows = await this.#connection.read(() => {
-        const page = this.#page.all(
-          touched,
-          query.resourceId ?? null,
-          query.active ? 1 : 0,
-          query.topLevel ? 0 : 1,
-          most,
-          query.parentId ?? null,
-        );
+        const page = this.#page(query, touched, most);
         found.push(...page.filter(matches).map(threadRecordOf));
         return page;
       });
@@ -79,6 +92,13 @@ export class Listing {
       await pause();
     }
     return found.slice(0, limit);
+  }
+
+  #page({ resourceId, parentId, active, topLevel }: ThreadQuery, touched: number, most: number): ListRow[] {
+    const values = [touched, active ? 1 : 0, topLevel ? 0 : 1, resourceId ?? null, most];
+    if (parentId !== undefined) return this.#children.all(...values, parentId);
+    if (resourceId !== undefined && !this.#isLarge.get(resourceId)) return this.#ofResource.all(...values);
+    return (active ? this.#active : this.#recent).all(...values);
   }
 
   #start(before: string | undefined): number {

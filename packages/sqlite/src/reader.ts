@@ -7,7 +7,7 @@ import { decodeEvent, tryParse, type EventRow } from "./event-row.ts";
 import { rangeOf } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
 import { INPUT_ID, IS_INPUT } from "./schema.ts";
-import { sql, sqlArrays } from "./sql.ts";
+import { limitTo, sql, sqlArrays } from "./sql.ts";
 import { threadNotFoundError } from "./store-error.ts";
 
 export interface EventRange {
@@ -80,8 +80,8 @@ export class Reader {
       `SELECT no, last, journal, from_seq, to_seq FROM threads LEFT JOIN segments ON thread = no
        WHERE id = ? AND deleted = 0 ORDER BY idx`,
     );
-    this.#oldest = sqlArrays<EventRow>(db, `${events} LIMIT ?`);
-    this.#newest = sqlArrays<EventRow>(db, `${events} DESC LIMIT ?`);
+    this.#oldest = sqlArrays<EventRow>(db, `${events} ${limitTo("?")}`);
+    this.#newest = sqlArrays<EventRow>(db, `${events} DESC ${limitTo("?")}`);
     this.#blob = sql<{ bytes: Uint8Array }>(db, "SELECT bytes FROM blobs WHERE hash = ?");
     this.#draft = sql<{ body: string }>(db, "SELECT body FROM drafts WHERE key BETWEEN ? AND ? ORDER BY key");
     this.#fold = sql<SavedFold & { crc: number }>(

@@ -7,6 +7,9 @@ export interface Query<T> {
   run(...values: SQLInputValue[]): number;
 }
 
+/** A limit that is a parameter. A bare parameter would be part of the plan: SQLite would plan the statement again each time that it runs. */
+export const limitTo = (parameter: string): string => `LIMIT ${parameter} + 0`;
+
 /** A statement with typed rows. It is prepared at its first use: most processes use only a few. */
 export function sql<T extends object>(db: DatabaseSync, text: string): Query<T> {
   let prepared: StatementSync | undefined;

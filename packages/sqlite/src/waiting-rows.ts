@@ -1,8 +1,8 @@
 import type { StoreLoad, StrandedQuery, StrandedThread } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import type { HolderRows } from "./holder-rows.ts";
-import { IS_AWAKE } from "./schema.ts";
-import { sql } from "./sql.ts";
+import { WORK } from "./schema.ts";
+import { limitTo, sql } from "./sql.ts";
 
 /**
  * `?1`: the holders that live, as JSON. `?2`: now. `?3`: for how long a thread must have been awake. A time in the future means that the
@@ -14,11 +14,11 @@ const WAITING = `
   living AS MATERIALIZED (SELECT value FROM json_each(?1)),
   driven AS MATERIALIZED (
     SELECT resource, count(*) AS count FROM threads JOIN leases ON thread = no
-    WHERE deleted = 0 AND ${IS_AWAKE} = 1 AND holder IN living GROUP BY resource
+    WHERE deleted = 0 AND ${WORK} = 2 AND holder IN living GROUP BY resource
   ),
   awake AS (
     SELECT no, woken_at AS since FROM threads LEFT JOIN leases ON thread = no
-    WHERE deleted = 0 AND ${IS_AWAKE} = 1 AND (holder IS NOT NULL OR woken_at <= ?2 - ?3 OR woken_at > ?2)
+    WHERE deleted = 0 AND ${WORK} = 2 AND (holder IS NOT NULL OR woken_at <= ?2 - ?3 OR woken_at > ?2)
     UNION ALL SELECT no, due_at FROM threads WHERE due_at IS NOT NULL AND due_at <= ?2
   ),
   waiting AS (
@@ -46,7 +46,7 @@ export class WaitingRows {
          FROM waiting LEFT JOIN driven USING (resource) WHERE id NOT IN (SELECT value FROM json_each(?4))
        )
        SELECT id AS threadId, resource AS resourceId, ms AS awakeMs FROM placed
-       WHERE place <= ?5 ORDER BY place, ms DESC, no LIMIT ?6`,
+       WHERE place <= ?5 ORDER BY place, ms DESC, no ${limitTo("?6")}`,
     );
     this.#load = sql<StoreLoad>(
       db,

@@ -8,6 +8,7 @@ import { offloadedFields } from "./offloaded.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { PathRuleLists } from "../permissions/path-rule.ts";
+import { MISFIT, copierOf } from "./schema-copy.ts";
 import { RevertedRun, subagentEvents } from "./subagent-events.ts";
 import { workspaceEvents } from "./workspace-events.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
@@ -344,12 +345,24 @@ export const needsLease = (event: { type: string }): boolean => entries[event.ty
 export function stamp(event: NewEvent, at: number): StampedEvent {
   const found = entries[event.type];
   if (!found || found.by === "live") throw new CinchError("INVALID_INPUT", `"${event.type}" is not a durable event.`);
-  const fields = checked(found.schema, event, "INVALID_INPUT", `"${event.type}" is malformed`);
+  const fields = fieldsOf(event, found.schema);
   const turn = event.turnId === undefined ? {} : { turnId: event.turnId };
   const { newer } = found;
   const isNewer = newer?.fields.some((field) => (fields as Record<string, unknown>)[field] !== undefined);
   const v = newer && isNewer ? newer.v : found.v;
   return { type: event.type, v, at, ...turn, ...fields } as StampedEvent;
+}
+
+/** By event type. */
+const copiers = new Map<string, ReturnType<typeof copierOf>>();
+
+/** A copy of the fields that the schema knows. Only zod can say why an event does not fit. */
+function fieldsOf(event: NewEvent, schema: EventEntry["schema"]): object {
+  const copy = copiers.get(event.type) ?? copierOf(schema);
+  copiers.set(event.type, copy);
+  const fields = copy(event);
+  if (fields !== MISFIT) return fields as object;
+  return checked(schema, event, "INVALID_INPUT", `"${event.type}" is malformed`);
 }
 
 /** Converts an event of an older release to the current version. Returns an unknown event unchanged. */

@@ -2,10 +2,19 @@ import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/pr
 import { fromBase64 } from "../events/base64.ts";
 import { noUsage } from "../events/usage.ts";
 import { Part as PartSchema, type Json, type Part, type Usage } from "../events/message.ts";
+import { MISFIT, copierOf } from "../events/schema-copy.ts";
 import { asText } from "../tools/tool.ts";
 import type { AnswerSink, AnswerOutcome } from "./answer.ts";
 import { AnswerSize, MAX_CALLS, truncate } from "./answer-limits.ts";
 import { modelFailure, type ModelFailure } from "./failure.ts";
+
+const copyPart = copierOf(PartSchema);
+
+/** Of text: its place in `content`, and its index among the streamed texts. */
+interface Block {
+  at: number;
+  index: number | undefined;
+}
 
 /** Builds an answer from the parts of a stream. Never throws for a malformed part. */
 export class AnswerBuilder {
@@ -16,8 +25,8 @@ export class AnswerBuilder {
   readonly #sink: AnswerSink;
   readonly #files = new Map<number, Uint8Array>();
   readonly #refused = new Map<string, string>();
-  /** The open text blocks: their place in `content`, and their index among the streamed texts. */
-  readonly #blocks = new Map<string, { at: number; index: number | undefined }>();
+  /** The open text blocks by id. A text and a reasoning may have the same. */
+  readonly #blocks = { text: new Map<string, Block>(), reasoning: new Map<string, Block>() };
   /** The ids of calls, as the provider gave them. */
   readonly #callIds = new Set<string>();
   /** By call id, the tool whose arguments are streaming. */
@@ -133,19 +142,19 @@ export class AnswerBuilder {
 
   #appendText(type: "text" | "reasoning", id: string, delta: unknown, providerMetadata: unknown): void {
     if (typeof delta !== "string") return;
-    const key = `${type} ${id}`;
-    let block = this.#blocks.get(key);
+    const blocks = this.#blocks[type];
+    let block = blocks.get(id);
     if (!block) {
-      this.#blocks.set(key, (block = { at: this.content.length, index: undefined }));
+      blocks.set(id, (block = { at: this.content.length, index: undefined }));
       this.#push({ type, text: "" });
     }
     const before = this.content[block.at] as Extract<Part, { type: "text" | "reasoning" }>;
     if (delta === "" && providerMetadata === undefined) return;
-    this.content = this.content.with(block.at, {
-      ...before,
-      text: before.text + delta,
-      ...metaOf({ providerMetadata }),
-    });
+    const grown = { ...before, text: before.text + delta };
+    this.content = this.content.with(
+      block.at,
+      providerMetadata ? { ...grown, ...metaOf({ providerMetadata }) } : grown,
+    );
     if (delta === "") return;
     // A block gets its index with its first text: an empty block is not shown, and would leave a gap.
     block.index ??= this.#textCount++;
@@ -155,7 +164,7 @@ export class AnswerBuilder {
   /** Some providers reuse an id for the next block. */
   #closeText(type: "text" | "reasoning", id: string, providerMetadata: unknown): void {
     this.#appendText(type, id, "", providerMetadata);
-    this.#blocks.delete(`${type} ${id}`);
+    this.#blocks[type].delete(id);
   }
 
   #call(part: LanguageModelV4StreamPart & { type: "tool-call" }): void {
@@ -210,7 +219,7 @@ export class AnswerBuilder {
   /** Drops a malformed part: it must not make the whole answer fail. */
   #push(part: Part): void {
     this.hasStarted = true;
-    if (PartSchema.safeParse(part).success) this.content = [...this.content, part];
+    if (copyPart(part) !== MISFIT) this.content = [...this.content, part];
   }
 }
 

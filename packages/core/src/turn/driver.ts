@@ -31,6 +31,7 @@ import { resourceText } from "./resource-memory.ts";
 import { Offloading } from "./offloading.ts";
 import { profileInHead } from "./profile-note.ts";
 import { withTexts, type Setup } from "./setup.ts";
+import type { RecordedHeads } from "./recorded-heads.ts";
 import { recordOf, Sources } from "./sources.ts";
 
 /** The part of a thread that a driver uses. */
@@ -68,6 +69,7 @@ export interface DriverPorts {
   /** Without a placement there are none: each process drives the threads that it has open. */
   wakes: Wakes | undefined;
   counters: Counters;
+  heads: RecordedHeads;
   due: DueThreads;
   watch: DriverWatch;
   /** In dollars; `null` if the price is not known. */
@@ -136,7 +138,6 @@ export class Driver {
   #confirmedAt: number;
   #hasDriven = false;
   #isDraining = false;
-  #head: { blob: string; head: Head } | undefined;
   readonly sources = new Sources(this);
   /** The subagents that agents of this turn can delegate to. */
   readonly #subagents = new Map<Agent, readonly ListedAgent[]>();
@@ -288,7 +289,7 @@ export class Driver {
     const made = setup.head(subagents);
     const [key, profile] = await Promise.all([made.key, made.profileVersion]);
     const known = this.state.head;
-    if (known?.key === key && !known.isOutdated) return this.recordedHead(known.blob);
+    if (known?.key === key && !known.isOutdated) return this.ports.heads.get(known.blob);
     const { texts } = this.sources;
     const added = [...texts.map(({ text }) => text), await resourceText(this)].filter((text) => text !== "");
     const { head, blob, bytes } = await withTexts(await made.make(), added);
@@ -310,7 +311,7 @@ export class Driver {
         blobs: [{ hash: blob, bytes }],
       };
     });
-    this.#head = { blob, head };
+    this.ports.heads.add(blob, head);
     return head;
   }
 
@@ -328,19 +329,6 @@ export class Driver {
       this.#subagents.get(agent) ?? (isListed ? last : ((await delegation.list()) ?? last ?? withoutCatalog));
     this.#subagents.set(agent, listed);
     return listed;
-  }
-
-  async recordedHead(blob: string): Promise<Head> {
-    if (this.#head?.blob === blob) return this.#head.head;
-    const bytes = await this.ports.store.blob(blob);
-    if (!bytes)
-      throw new CinchError(
-        "CORRUPT",
-        `The head of the prompt is missing (blob ${blob}). Restore the store from a backup.`,
-      );
-    const head = JSON.parse(new TextDecoder().decode(bytes)) as Head;
-    this.#head = { blob, head };
-    return head;
   }
 }
 

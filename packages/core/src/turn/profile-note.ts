@@ -23,7 +23,7 @@ export async function profileNote(driver: Driver, setup: Setup): Promise<Profile
   const next = setup.head(head.subagents);
   const [key, version] = await Promise.all([next.key, next.profileVersion]);
   if (key !== head.key || version === head.profile) return null;
-  const { tools, profile = { base: "", suffix: "" } } = await driver.recordedHead(head.blob);
+  const { tools, profile = { base: "", suffix: "" } } = await driver.ports.heads.get(head.blob);
   const change = changeBetween({ tools, profile }, next);
   const since = change === "" ? "Again as when" : "Changed since";
   const date = dateInNote(driver.ports.clock.now());

@@ -26,6 +26,7 @@ import * as fc from "fast-check";
 import * as z from "zod/mini";
 import { journals } from "../../../testkit/src/journal.ts";
 import { readEvent } from "../../src/events/read-event.ts";
+import { MISFIT, copierOf } from "../../src/events/schema-copy.ts";
 import { harness, next, noting } from "../support.ts";
 
 /** Events of a known type with wrong fields. */
@@ -159,6 +160,34 @@ test("an event is well-formed exactly if the event map accepts it, whatever is m
     }
   }
 });
+
+test("what is copied of an event is what its schema makes of it, whatever is missing, unknown or of another type", () => {
+  const samples = fc.sample(journals, { numRuns: 200, seed: 1 }).flat();
+  for (const type of durableTypes) {
+    const { schema } = eventMap[type];
+    const copy = copierOf(schema);
+    for (const event of samples.filter((one) => one.type === type).slice(0, 3)) {
+      for (const value of [event, withUnknown(event), ...damaged(event)]) {
+        const { success, data } = z.safeParse(schema, value);
+        assert.deepEqual(copy(value), success ? data : MISFIT, JSON.stringify(value));
+      }
+    }
+  }
+});
+
+test("a schema that forbids other keys refuses a value that has one", () => {
+  const copy = copierOf(z.strictObject({ tool: z.string() }));
+  assert.deepEqual(copy({ tool: "note" }), { tool: "note" });
+  assert.equal(copy({ tool: "note", by: "me" }), MISFIT);
+});
+
+/** With keys at any depth that no schema knows, and with one that is there without a value. */
+function withUnknown(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withUnknown);
+  const fields = Object.entries(value).map(([key, field]) => [key, withUnknown(field)]);
+  return { ...Object.fromEntries(fields), telepathy: { strength: 1 }, by: undefined };
+}
 
 function accepts(work: () => unknown): boolean {
   try {
