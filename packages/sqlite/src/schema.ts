@@ -9,8 +9,6 @@ const APPLICATION_ID = 0x43_6e_63_68;
 export const IS_INPUT = `substr(body, 1, 24) = '{"type":"input_accepted"' AND json_valid(body)`;
 export const INPUT_ID = "json_extract(body, '$.inputId')";
 
-/** Began the index of recent threads in earlier formats. */
-const WAS_AWAKE = "(woken_at IS NOT NULL)";
 /**
  * The work that a thread has left: 0 none, 1 some, which waits for a person or for a time, 2 some for a driver. The index of recent threads
  * begins with it, so it also finds the threads that are active and those that are awake.
@@ -115,22 +113,18 @@ const migrations: readonly string[] = [
   `
   DROP INDEX threads_awake;
   DROP INDEX threads_changed;
-  CREATE INDEX threads_changed ON threads (${WAS_AWAKE}, changed);
+  CREATE INDEX threads_changed ON threads ((woken_at IS NOT NULL), changed);
   `,
   // A touch is a change, too, and has its number. Then the index of recent threads finds it, and what begins and ends a turn writes no other.
-  `
-  DROP INDEX threads_recent;
-  DROP INDEX threads_changed;
-  UPDATE threads SET changed = touched, asked = 0;
-  CREATE INDEX threads_recent ON threads (${WAS_AWAKE}, touched, resource, subagent, active) WHERE deleted = 0;
-  CREATE INDEX threads_changed ON threads (changed) WHERE ${IS_CHANGED};
-  `,
   // A list of threads costs what it returns. The index of children had no clones, which `parentId` finds, too. No turn writes the indexes of
   // parents and resources, because a thread keeps both.
   `
   DROP INDEX threads_recent;
+  DROP INDEX threads_changed;
   DROP INDEX threads_children;
+  UPDATE threads SET changed = touched, asked = 0;
   CREATE INDEX threads_recent ON threads (${WORK}, touched, resource, subagent) WHERE deleted = 0;
+  CREATE INDEX threads_changed ON threads (changed) WHERE ${IS_CHANGED};
   CREATE INDEX threads_children ON threads (parent) WHERE parent IS NOT NULL;
   CREATE INDEX threads_of_resource ON threads (resource) WHERE deleted = 0;
   `,
