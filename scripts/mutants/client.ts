@@ -3,6 +3,13 @@ import { inPackage } from "./mutant.ts";
 /** What makes a session of a server as good as one in the process: nothing is lost, repeated or reordered. */
 export const client = inPackage("packages/client", [
   {
+    attacks: "client: a refusal that breaks off is a failure of the server",
+    file: "wire.ts",
+    find: "errorIn(await response.text())",
+    replace: 'errorIn(await response.text().catch(() => ""))',
+    tests: ["reconnecting"],
+  },
+  {
     attacks: "client: a gap in the events is shown",
     file: "remote-thread.ts",
     find: 'if (event.seq !== seq + 1 && event.type !== "thread_rewound") throw',

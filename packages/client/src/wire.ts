@@ -254,11 +254,21 @@ export const mayRetry = (error: unknown): boolean => !(error instanceof CinchErr
 
 async function errorOf(response: Response): Promise<CinchError> {
   const { status } = response;
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { code: ErrorCode; message: string } };
+  // Throws if it breaks off: then nothing is known, and the request is repeated.
+  const error = errorIn(await response.text());
   const made = new CinchError(error?.code ?? "INTERNAL", error?.message ?? `The server answered ${status}.`);
   // From 520 on, a proxy such as Cloudflare says that it does not reach the server.
   if ([408, 429, 502, 503, 504].includes(status) || status >= 520) temporary.add(made);
   return made;
+}
+
+/** Of an answer that a proxy has written: none. */
+function errorIn(text: string): { code: ErrorCode; message: string } | undefined {
+  try {
+    return JSON.parse(text).error;
+  } catch {
+    return undefined;
+  }
 }
 
 async function answerOf<T>(response: Response): Promise<WireAnswer<T>> {

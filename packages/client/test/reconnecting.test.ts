@@ -24,6 +24,28 @@ function collected(session: RemoteSession): { events: HarnessEvent[]; display: (
   return { events, display: () => events.reduce(reduceDisplay, newDisplayState(null)) };
 }
 
+test("a refusal that breaks off is asked for again: the caller gets the reason, and not that the server failed", async () => {
+  await using at = await serving({ model: script(say("one")) });
+  const breaking = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"error":{"co'));
+      controller.error(new TypeError("terminated"));
+    },
+  });
+  let isBroken = false;
+  const { fetch, seen } = faulty(async ({ url, pass }) => {
+    const response = await pass();
+    if (!url.includes("nowhere") || isBroken) return response;
+    isBroken = true;
+    return new Response(breaking, response);
+  });
+  const client = connect({ url: at.url, fetch });
+  const session = await client.createSession();
+  await assert.rejects(session.switchThread({ threadId: "nowhere" }), { code: "THREAD_NOT_FOUND" });
+  assert.equal(seen.filter((request) => request === "GET record").length, 2);
+  await client.close();
+});
+
 test("a gap in the events is never shown: the client reconnects, and gets what was lost", async () => {
   await using at = await serving({ model: script(say("one"), say("two")) });
   let isLost = false;
