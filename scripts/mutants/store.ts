@@ -3,6 +3,20 @@ import { inPackage } from "./mutant.ts";
 /** The embedded store: durability, leases, deletion, damage, file modes. */
 export const store = inPackage("packages/sqlite", [
   {
+    attacks: "follow: what others commit is not looked for among many threads",
+    file: "followers.ts",
+    find: "if (isStopped || (version !== null && version === this.#othersVersion)) return;",
+    replace: "if (isStopped || this.#othersVersion !== null) return;",
+    tests: ["quiet.alone"],
+  },
+  {
+    attacks: "follow: among many threads, a child that is deleted with its parent is not noticed",
+    file: "store.ts",
+    find: "    this.#opened?.followers.lookAtAll();",
+    replace: "",
+    tests: ["quiet.alone"],
+  },
+  {
     attacks: "P1: appends are no longer synced after the first draft",
     file: "writer.ts",
     find: "if (durable === this.#isDurable) return;",

@@ -6,13 +6,24 @@ import type { HolderRows } from "./holder-rows.ts";
 import { ListChanges } from "./list-changes.ts";
 import type { ChangeMarker, Reader } from "./reader.ts";
 import { SEQS } from "./protocol.ts";
+import type { WriterClient } from "./writer-client.ts";
 
 const POLL_MS = 20;
 /** After a second without a change. Most of what a poll costs is to wake up the process. */
 const QUIET_POLL_MS = 100;
 const QUIET_AFTER_MS = 1_000;
+/** So many threads are looked at sooner than the writer is asked whether there is something to see. */
+const FEW_THREADS = 16;
 /** The death of a holder changes nothing in the file, so it is asked for. */
 const DEATHS_MS = 500;
+
+interface FollowersPorts {
+  reader: Reader;
+  holders: HolderRows;
+  writer: WriterClient;
+  /** The store object itself, which notifies its followers of what it does. */
+  me: string;
+}
 
 interface FollowedThread {
   callbacks: Set<{ changed: (seq?: number) => void }>;
@@ -24,22 +35,25 @@ export class Followers {
   readonly #connection: Connection;
   readonly #reader: Reader;
   readonly #holders: HolderRows;
+  readonly #writer: WriterClient;
   readonly #me: string;
   readonly #lists: ListChanges;
   readonly #followed = new Map<string, FollowedThread>();
   readonly #held = new HeldThreads();
   #dataVersion = 0;
+  /** What the writer said of other connections when the threads were last looked at. */
+  #othersVersion: number | null = null;
   #changedAt = -Infinity;
   /** The holders of followed threads that were found dead. */
   #dead = new Set<string>();
   #deathsAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `me`: the store object itself, which notifies its followers of what it does. */
-  constructor(connection: Connection, { reader, holders, me }: { reader: Reader; holders: HolderRows; me: string }) {
+  constructor(connection: Connection, { reader, holders, writer, me }: FollowersPorts) {
     this.#connection = connection;
     this.#reader = reader;
     this.#holders = holders;
+    this.#writer = writer;
     this.#me = me;
     this.#lists = new ListChanges(connection);
   }
@@ -92,6 +106,12 @@ export class Followers {
     for (const { changed } of this.#followed.get(threadId)?.callbacks ?? []) queueMicrotask(() => changed(seq));
   }
 
+  /** The next poll looks at every thread: the store has changed other threads than it notifies of. */
+  lookAtAll(): void {
+    this.#dataVersion = 0;
+    this.#othersVersion = null;
+  }
+
   stop(): void {
     this.#lists.end();
     this.#stopPolling();
@@ -123,10 +143,24 @@ export class Followers {
       if (isBusy(error)) return;
     }
     this.#attempt(() => this.#lists.poll());
-    this.#attempt(() => this.#connection.together(() => this.#pollThreads()));
+    if (this.#followed.size <= FEW_THREADS) this.#attempt(() => this.#pollThreads());
+    else this.#pollOthers().catch(endByDefect);
+  }
+
+  /** The store notifies the followers of its own commits, so only those of others have to be looked for. */
+  async #pollOthers(): Promise<void> {
+    const version = await this.#writer.othersVersion();
+    const isStopped = this.#timer === undefined;
+    if (isStopped || (version !== null && version === this.#othersVersion)) return;
+    this.#othersVersion = version;
+    this.#attempt(() => this.#pollThreads());
   }
 
   #pollThreads(): void {
+    this.#connection.together(() => this.#compareAll());
+  }
+
+  #compareAll(): void {
     for (const [threadId, followed] of this.#followed) {
       const { changeMarker: before } = followed;
       const now = this.#changeMarker(threadId);
@@ -163,7 +197,7 @@ export class Followers {
       read();
     } catch (error) {
       if (sqliteCode(error) === undefined) throw error;
-      this.#dataVersion = 0;
+      this.lookAtAll();
     }
   }
 
@@ -177,3 +211,9 @@ export class Followers {
     }
   }
 }
+
+/** As in a timer. */
+const endByDefect = (error: unknown): void =>
+  queueMicrotask(() => {
+    throw error;
+  });

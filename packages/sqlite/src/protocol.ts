@@ -30,7 +30,7 @@ export interface AppendWork {
   blobs: Blob[];
 }
 
-/** A request of the main thread. All but `catch_up` and `close` share a transaction with the other requests that wait. */
+/** A request of the main thread. All but `others`, `catch_up` and `close` share a transaction with the other requests that wait. */
 export type Work =
   | AppendWork
   | { kind: "delete"; threadId: string }
@@ -38,6 +38,8 @@ export type Work =
   | { kind: "release"; threadId: string; epoch: number }
   | { kind: "draft"; threadId: string; epoch: number; body: string }
   | { kind: "fold"; threadId: string; fold: SavedFold }
+  /** Whether connections other than the writer's have committed. */
+  | { kind: "others" }
   | { kind: "catch_up" }
   | { kind: "close" };
 
@@ -47,6 +49,8 @@ export type WorkOutcome =
   | { kind: "newer" }
   | { kind: "refused"; lease: Lease }
   | { kind: "done" }
+  /** Changes whenever another connection has committed. */
+  | { kind: "others"; version: number }
   | { kind: "failed"; failure: Failure };
 
 /** A `CinchError` as it is sent between threads. */

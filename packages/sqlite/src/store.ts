@@ -136,6 +136,7 @@ class SqliteStore implements Store {
       case "newer":
         return { kind: "newer", events: await newerEvents(reader, threadId, afterSeq) };
       case "done":
+      case "others":
       case "failed":
         throw new Error(`an append was answered with "${outcome.kind}"`);
     }
@@ -171,6 +172,8 @@ class SqliteStore implements Store {
 
   async deleteThread(threadId: string): Promise<void> {
     await this.#request(threadId, { kind: "delete", threadId });
+    // Its children are gone, too.
+    this.#opened?.followers.lookAtAll();
   }
 
   async lease(threadId: string): Promise<Lease> {
@@ -268,7 +271,7 @@ function openWith(writer: WriterClient, connection: Connection, holder: string):
   return connection.read(() => {
     const reader = new Reader(connection);
     const holders = new HolderRows(connection, writer, holder);
-    const followers = new Followers(connection, { reader, holders, me: holder });
+    const followers = new Followers(connection, { reader, holders, writer, me: holder });
     const waiting = new WaitingRows(connection, holders);
     return { writer, connection, reader, listing: new Listing(connection), followers, holders, waiting };
   });

@@ -75,9 +75,21 @@ class WriterService {
 
   #enqueue(instruction: Instruction): void {
     if ("watch" in instruction) this.#observer.watch(instruction.watch, performance.now());
+    else if (instruction.work.kind === "others") this.#answerOthers(instruction);
     else {
       const queue = instruction.work.kind === "catch_up" ? this.#searches : this.#queue;
       queue.push({ ...instruction, since: performance.now() });
+    }
+  }
+
+  #answerOthers(request: Request): void {
+    try {
+      answer(request, {
+        kind: "others",
+        version: Number(this.#db.prepare("PRAGMA data_version").get()!["data_version"]),
+      });
+    } catch (error) {
+      answer(request, { kind: "failed", failure: failureOf(error, this.#options.path) });
     }
   }
 

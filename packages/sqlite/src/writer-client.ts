@@ -125,6 +125,12 @@ export class WriterClient {
     });
   }
 
+  /** Another number whenever a connection other than the writer's has committed. `null`: it can't be read now. */
+  async othersVersion(): Promise<number | null> {
+    const outcome = await this.request({ kind: "others" }).catch(() => null);
+    return outcome?.kind === "others" ? outcome.version : null;
+  }
+
   /** Asks the writer to observe a holder. If it turns out to be dead, `isDead` says so later. */
   watch(holder: string): void {
     if (this.#failure) return;

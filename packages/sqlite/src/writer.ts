@@ -141,6 +141,7 @@ export class Writer {
         if (thread && !thread.deleted) this.#tables.folds.save(thread.no, work.fold);
         return { kind: "done" };
       }
+      case "others":
       case "catch_up":
       case "close":
         throw new Error(`"${work.kind}" is not done in a transaction`);

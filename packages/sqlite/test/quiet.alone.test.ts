@@ -4,7 +4,7 @@ import { createHook } from "node:async_hooks";
 import { Session, type Profiler } from "node:inspector/promises";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { created } from "./events.ts";
+import { created, input } from "./events.ts";
 import { Place } from "./place.ts";
 import { until } from "./until.ts";
 
@@ -44,6 +44,56 @@ test("while no thread changes, nothing is done for each of the threads that are 
   // The appends count as old, and are in the search index, after a moment.
   for (let tries = 0; last.length > 0 && tries < 5; tries++) last = await often();
   assert.deepEqual(last, []);
+});
+
+test("what a store commits itself costs nothing for each of the threads that are followed, and what others commit is noticed", async () => {
+  await using place = new Place();
+  const store = await place.store();
+  const other = await place.child();
+  const ids = Array.from({ length: THREADS }, (_, n) => `t${n}`);
+  await Promise.all(ids.map((id) => store.append(id, [created()], { afterSeq: 0 })));
+  const noticed = new Set<string>();
+  for (const id of ids) store.follow(id, () => noticed.add(id));
+  await sleep(1_000);
+  const appended = (async () => {
+    for (let seq = 1; seq <= 20; seq++) {
+      await store.append("t0", [input(`own ${seq}`)], { afterSeq: seq });
+      await sleep(25);
+    }
+  })();
+  const counts = await countedFor(1_000);
+  await appended;
+  // What was not looked at before is looked at once.
+  assert.deepEqual(
+    counts.filter(({ count }) => count > 2 * THREADS),
+    [],
+  );
+  for (const id of ["t7", "t400"]) {
+    noticed.clear();
+    await Promise.all([
+      other.call("append", id, [input("of another process")], { afterSeq: 1 }),
+      store.append("t0", [input(`beside ${id}`)], { afterSeq: id === "t7" ? 21 : 22 }),
+    ]);
+    await until(() => noticed.has(id), `a notification of ${id}`);
+  }
+});
+
+test("among many followed threads, a child that is deleted with its parent is noticed", async () => {
+  await using place = new Place();
+  const store = await place.store();
+  const agent = { path: ["explore"], owner: "t0", rootThreadId: "t0", modeId: "default", depth: 0 };
+  const ids = Array.from({ length: 50 }, (_, n) => `t${n}`);
+  for (const id of ids)
+    await store.append(id, [created(id === "t1" ? { parent: { threadId: "t0", seq: 1 }, agent } : {})], {
+      afterSeq: 0,
+    });
+  const noticed = new Set<string>();
+  for (const id of ids) store.follow(id, () => noticed.add(id));
+  await sleep(500);
+  noticed.clear();
+  await store.deleteThread("t0");
+  await until(() => noticed.has("t1"), "a notification of the child");
+  assert.equal(await store.thread("t1"), undefined);
 });
 
 /** What our code does meanwhile: how often each function was called, and each part of it was run. */
