@@ -138,14 +138,12 @@ export class ThreadRegistry {
       },
       record: async (decide, blobs) => {
         await thread.refresh();
-        return thread.appendAlone((state) => {
-          const changes = decide(trieRecord(state.files.held));
-          if (!changes || changes.length === 0) return null;
-          return {
-            events: changes.map((change) => ({ type: "file_changed" as const, ...change })),
-            blobs: blobs ?? [],
-          };
+        const isRecorded = await thread.command((state) => {
+          const changes = decide(trieRecord(state.files.held)) ?? [];
+          const events = changes.map((change) => ({ type: "file_changed" as const, ...change }));
+          return { events, blobs: blobs ?? [], result: events.length > 0 };
         });
+        return isRecorded ?? false;
       },
       blob: (hash) => store.blob(hash),
     };
