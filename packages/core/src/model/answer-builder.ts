@@ -131,7 +131,8 @@ export class AnswerBuilder {
   }
 
   #incomplete(): ModelFailure | null {
-    if (!this.#finish) {
+    // Some SDKs end a stream that broke off as if it were whole, and say so in its reason only.
+    if (!this.#finish || this.#finish.reason === "interrupted") {
       const message = "The model's stream ended before its answer was complete.";
       return { code: "PROVIDER_STREAM_CUT", message, retryable: true };
     }

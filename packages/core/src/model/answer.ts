@@ -6,8 +6,8 @@ import { AnswerBuilder } from "./answer-builder.ts";
 import type { StreamModel } from "./compat.ts";
 import { modelFailure, type ModelFailure } from "./failure.ts";
 
-/** The timeout between two parts of a stream. */
-const SILENCE_MS = 60_000;
+/** The timeout between two parts of a stream. A model that thinks may send none for minutes: an SDK does not pass on what keeps the line alive. */
+const SILENCE_MS = 300_000;
 
 export interface Answer {
   content: Part[];

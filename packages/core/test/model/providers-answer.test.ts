@@ -224,12 +224,23 @@ const deaf: Step = async function* () {
 /** A request that is never answered. */
 const mute: Step = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) });
 
-test("a model that sends nothing for 60 s has failed, before its first part and after it", async () => {
+test("an answer that an SDK ends as interrupted has broken off, and its calls are not run", async () => {
+  const call = { type: "tool-call", toolCallId: "c", toolName: "look", input: "{}" } as const;
+  const outcome = await ask(
+    parts({ type: "text-delta", id: "t", delta: "The password is hun" }, call, finish("interrupted" as never)),
+  );
+  assert.equal(outcome.kind, "failed");
+  const { failure, partial } = outcome as Extract<AnswerOutcome, { kind: "failed" }>;
+  assert.deepEqual([failure.code, failure.retryable], ["PROVIDER_STREAM_CUT", true]);
+  assert.deepEqual(partial[0], { type: "text", text: "The password is hun" });
+});
+
+test("a model that sends nothing for five minutes has failed, before its first part and after it", async () => {
   for (const step of [hang(), hang("Half"), mute]) {
     const clock = stillClock();
     let outcome: AnswerOutcome | undefined;
     const asked = ask(step, { clock }).then((value) => (outcome = value));
-    await clock.wind(59_999);
+    await clock.wind(299_999);
     assert.equal(outcome, undefined);
     await clock.wind(1);
     const { kind, failure } = (await asked) as Extract<AnswerOutcome, { kind: "failed" }>;
