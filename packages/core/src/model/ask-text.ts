@@ -3,7 +3,7 @@ import { CinchError } from "../errors.ts";
 import { textOf, type Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
-import { streamAnswer, type AnswerSink } from "./answer.ts";
+import { streamAnswer, type Answer, type AnswerSink } from "./answer.ts";
 import type { StreamModel } from "./compat.ts";
 import type { ModelFailure } from "./failure.ts";
 
@@ -34,9 +34,9 @@ export async function askText(call: TextCall): Promise<{ text: string; usage: Us
     const outcome = await streamAnswer({ ...rest, prompt: messages, tools: [], settings, sink: ignore });
     if (outcome.kind === "aborted") return { text: "", usage, failure: asError(stopped) };
     if (outcome.kind === "answer") {
-      const text = textOf(outcome.answer.content).trim();
       usage = addUsage(usage, outcome.answer.usage);
-      return { text, usage, failure: text === "" ? asError(empty) : null };
+      const { text, failure } = usableText(outcome.answer);
+      return { text, usage, failure: failure && asError(failure) };
     }
     if (outcome.usage) usage = addUsage(usage, outcome.usage);
     const { failure } = outcome;
@@ -45,6 +45,24 @@ export async function askText(call: TextCall): Promise<{ text: string; usage: Us
   }
 }
 
+/** The text stands for a part of the conversation: half a sentence would be all that is left of it. */
+function usableText({ content, finishReason }: Answer): { text: string; failure: ModelFailure | null } {
+  const text = textOf(content).trim();
+  if (finishReason === "content-filter") return { text: "", failure: refused };
+  // Of lines that were cut off by their number, those before the last are whole.
+  const whole = finishReason === "length" ? text.slice(0, Math.max(0, text.lastIndexOf("\n"))).trimEnd() : text;
+  if (whole === "") return { text: "", failure: text === "" ? empty : cut };
+  return { text: whole === text ? text : `${whole}\n${CUT_MARK}`, failure: null };
+}
+
+const CUT_MARK = "[The rest was cut off by the length limit.]";
+
+const cut: ModelFailure = {
+  code: "PROVIDER_STREAM_CUT",
+  message: "The model's text was cut off by its length limit. Use a model that may answer at greater length.",
+  retryable: false,
+};
+const refused: ModelFailure = { code: "PROVIDER_REFUSED", message: "The model refused to answer.", retryable: false };
 const stopped: ModelFailure = {
   code: "PROVIDER_SILENT",
   message: "The model did not answer in time.",
