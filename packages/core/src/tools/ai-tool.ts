@@ -9,6 +9,7 @@ export interface AiSdkTool {
   description?: string | ((options: never) => string) | undefined;
   inputSchema: unknown;
   execute?: ((input: never, options: never) => unknown) | undefined;
+  needsApproval?: boolean | ((input: never, options: never) => boolean | PromiseLike<boolean>) | undefined;
   toModelOutput?: ((options: never) => unknown) | undefined;
 }
 
@@ -24,6 +25,7 @@ export function fromAiSdk(name: string, tool: AiSdkTool): Tool {
   return defineTool({
     description: descriptionOf(name, tool),
     input: input as JsonSchema,
+    ...policyOf(tool),
     async execute(args: unknown, { toolCallId, signal, emit }) {
       const options = { toolCallId, messages: [], abortSignal: signal, context: {} };
       let output = await (execute as AnyFunction).call(tool, args, options);
@@ -33,6 +35,15 @@ export function fromAiSdk(name: string, tool: AiSdkTool): Tool {
       return { ...modelOutput(shown as ModelOutput), details: output };
     },
   });
+}
+
+/** What `needsApproval` is true for asks, whatever a rule for the whole tool allows. If it throws, the call is denied. */
+function policyOf(tool: AiSdkTool): { policy?: (args: unknown) => Promise<"ask" | undefined> } {
+  const { needsApproval } = tool;
+  if (needsApproval === undefined || needsApproval === false) return {};
+  const isNeeded = typeof needsApproval === "function" ? (needsApproval as AnyFunction) : () => true;
+  const options = { messages: [], context: {} };
+  return { policy: async (args) => ((await isNeeded.call(tool, args, options)) ? "ask" : undefined) };
 }
 
 function descriptionOf(name: string, { description = "" }: AiSdkTool): string {

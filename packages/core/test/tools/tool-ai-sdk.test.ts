@@ -104,3 +104,30 @@ test("a ToolSet of the AI SDK is a ToolSet here", () => {
   const ours: ToolSet = theirs;
   assert.equal(ours, theirs);
 });
+
+test("needsApproval of a tool of the AI SDK asks, although a rule allows the tool; other calls of it run", async () => {
+  const paid: number[] = [];
+  const pay = tool({
+    inputSchema: z.object({ eur: z.number() }),
+    needsApproval: ({ eur }) => eur > 100,
+    execute: ({ eur }) => void paid.push(eur),
+  });
+  const wipe = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => void paid.push(-1) });
+  const model = script(call("pay", { eur: 5 }), call("pay", { eur: 5000 }), call("wipe", {}), say("done"));
+  await using h = await harness({
+    model,
+    tools: { pay, wipe },
+    permissions: [
+      { toolName: "pay", policy: "allow" },
+      { toolName: "wipe", policy: "allow" },
+    ],
+  });
+  const sent = h.sendMessage({ content: "go" });
+  for (const before of [[5], [5, 5000]]) {
+    assert.equal((await h.settled()).status, "waiting");
+    assert.deepEqual(paid, before);
+    await h.respondToToolApproval({ decision: "approve" });
+  }
+  await sent;
+  assert.deepEqual(paid, [5, 5000, -1]);
+});
