@@ -19,7 +19,7 @@ export type WholeState<Values = StateValues> = Values & { yolo: boolean };
 /** What `setState` takes: any part of the state. Without a `stateSchema`, any values that can be converted to JSON. */
 export type StateUpdates<Values = StateValues> = string extends keyof Values
   ? Record<string, unknown>
-  : Partial<Values> & { yolo?: boolean };
+  : Partial<Values> & { yolo?: boolean; om?: object };
 
 const STATE_CHARS = 1_000_000;
 

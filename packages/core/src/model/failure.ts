@@ -39,13 +39,19 @@ function ofStatus(status: number, error: unknown, message: string): Omit<ModelFa
   if (status >= 500 || status === 408 || status === 409)
     return { code: "PROVIDER_UNAVAILABLE", message, retryable: true, ...wait };
   if (status === 401 || status === 403) {
-    return { code: "PROVIDER_AUTH", message: `${message} Check the API key of this provider.`, retryable: false };
+    return {
+      code: "PROVIDER_AUTH",
+      message: `${sentence(message)} Check the API key of this provider.`,
+      retryable: false,
+    };
   }
   if (status === 404)
-    return { code: "PROVIDER_NOT_FOUND", message: `${message} Check the model's name.`, retryable: false };
+    return { code: "PROVIDER_NOT_FOUND", message: `${sentence(message)} Check the model's name.`, retryable: false };
   if (status === 413 || isOverflow(error, message)) return { code: "CONTEXT_OVERFLOW", message, retryable: false };
   return { code: "PROVIDER_REJECTED", message, retryable: false };
 }
+
+const sentence = (message: string): string => (/[.!?]$/.test(message.trimEnd()) ? message : `${message}.`);
 
 /** Some providers have a code for this; others only a message. */
 function isOverflow(error: unknown, message: string): boolean {

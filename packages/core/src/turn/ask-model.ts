@@ -145,7 +145,12 @@ function emptyAnswer({ finishReason }: Answer): ModelFailure {
       "The provider refused to answer (content filter). Rephrase, or rewind to before the message that it refuses.";
     return { code: "PROVIDER_REFUSED", message, retryable: false };
   }
-  return { code: "PROVIDER_EMPTY", message: `The model gave an empty answer (${finishReason}).`, retryable: true };
+  const next = finishReason === "length" ? " Raise maxOutputTokens: it was used up before the first word." : "";
+  return {
+    code: "PROVIDER_EMPTY",
+    message: `The model gave an empty answer (${finishReason}).${next}`,
+    retryable: true,
+  };
 }
 
 function partialOf(id: string, content: readonly Part[]): Message | null {
