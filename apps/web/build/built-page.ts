@@ -2,11 +2,14 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 
-const source = join(import.meta.dirname, "../src/page");
+const app = join(import.meta.dirname, "..");
+const source = join(app, "src/page");
 
 /** Bundles the page: its script, what it loads late, its style, and the document that names them. */
 export async function builtPage(): Promise<ReadonlyMap<string, Uint8Array<ArrayBuffer>>> {
   const { outputFiles, metafile } = await build({
+    // Where the target of an alias is looked for. By default that is where the process was started.
+    absWorkingDir: app,
     entryPoints: [join(source, "main.tsx"), join(source, "style.css")],
     bundle: true,
     splitting: true,

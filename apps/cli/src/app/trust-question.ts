@@ -1,3 +1,4 @@
+import { messageOf } from "../error-message.ts";
 import { line, text } from "../terminal/line.ts";
 import { isTrustedFolder, trustFolder, whatNeedsTrust, type FolderOfUser } from "../setup/trust.ts";
 import { choicePanel } from "./choice-panel.ts";
@@ -22,8 +23,27 @@ export async function askTrust(place: FolderOfUser, ask: AskPanel): Promise<bool
     escape: "no",
     marked: 0,
   });
-  if (answer === "yes") trustFolder(place);
-  return answer && answer === "yes";
+  if (answer !== "yes") return answer && false;
+  try {
+    trustFolder(place);
+    return true;
+  } catch (error) {
+    return goOnForNow(messageOf(error), ask);
+  }
+}
+
+/** The folder is trusted in this run, though the answer is not kept. */
+async function goOnForNow(reason: string, ask: AskPanel): Promise<true | undefined> {
+  const answer = await ask(choicePanel<"continue">(), {
+    title: [
+      line(text(reason, { reveal: true })),
+      line("The folder is trusted until you leave, and the next start asks again.", { bold: true }),
+    ],
+    choices: [{ id: "continue", key: "c", label: "continue" }],
+    escape: "continue",
+    marked: 0,
+  });
+  return answer && true;
 }
 
 const listed = (names: readonly string[]): string =>

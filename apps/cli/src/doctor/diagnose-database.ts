@@ -1,10 +1,11 @@
-import { existsSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CinchError } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
-import { messageOf } from "../error-message.ts";
+import { messageOf, systemReasonOf } from "../error-message.ts";
 import { short } from "../terminal/sanitise.ts";
+import { formatPlural } from "../views/format.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 
 const MB = 1024 * 1024;
@@ -12,16 +13,31 @@ const MB = 1024 * 1024;
 const FULL_CHECK_BYTES = 256 * MB;
 const LITTLE_SPACE = 500 * MB;
 
-/** The file of the threads: whether it is whole, opens, and has room to grow. */
+/** The file of the threads: whether it can be written, is whole, opens, and has room to grow. */
 export async function diagnoseDatabase(path: string): Promise<Diagnosis[]> {
-  const space = checkSpace(path);
-  if (!existsSync(path))
-    return [
-      { area: "database", status: "ok", message: `${short(path, 300)} is not there yet; the first thread makes it` },
-      ...space,
-    ];
-  return [await checkFile(path), ...space];
+  // First, because SQLite can't open a healthy file either that it can't write.
+  const found = checkAccess(path) ?? (existsSync(path) ? await checkFile(path) : notYetThere(path));
+  return [found, ...checkSpace(path)];
 }
+
+/** SQLite writes files beside the database, so the folder counts as much as the file. */
+function checkAccess(path: string): Diagnosis | undefined {
+  try {
+    if (existsSync(path)) accessSync(path, constants.W_OK);
+    // With the slash, a file in the place of a folder is an error.
+    accessSync(`${nearestFolder(path)}/`, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const message = `${short(path, 300)} can't be written (${systemReasonOf(error)})`;
+    return { area: "database", status: "fail", message, next: "make it writable, or use --db FILE" };
+  }
+}
+
+const notYetThere = (path: string): Diagnosis => ({
+  area: "database",
+  status: "ok",
+  message: `${short(path, 300)} is not there yet; the first thread makes it`,
+});
 
 async function checkFile(path: string): Promise<Diagnosis> {
   const area = "database";
@@ -33,7 +49,8 @@ async function checkFile(path: string): Promise<Diagnosis> {
       return { area, status: "fail", message: `${name} is damaged: ${short(problem)}`, next: restore };
     const threads = await countThreads(path);
     const size = `${Math.max(1, Math.round(bytesOf(path) / MB))} MB`;
-    return { area, status: "ok", message: `${name}: ${threads} threads, ${size}, format ${format}, integrity checked` };
+    const contents = `${formatPlural(threads, "thread")}, ${size}, format ${format}`;
+    return { area, status: "ok", message: `${name}: ${contents}, integrity checked` };
   } catch (error) {
     const isNewer = error instanceof CinchError && error.code === "STORE_NEWER";
     const message = `${name} can't be opened: ${short(messageOf(error), 300)}`;
@@ -67,10 +84,15 @@ async function countThreads(path: string): Promise<number> {
 const bytesOf = (path: string): number =>
   [path, `${path}-wal`].reduce((total, file) => total + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 
-function checkSpace(path: string): Diagnosis[] {
+/** The folder of the file, or the first above it that exists. */
+function nearestFolder(path: string): string {
   let folder = dirname(path);
   while (!existsSync(folder)) folder = dirname(folder);
-  const { bavail, bsize } = statfsSync(folder);
+  return folder;
+}
+
+function checkSpace(path: string): Diagnosis[] {
+  const { bavail, bsize } = statfsSync(nearestFolder(path));
   const free = bavail * bsize;
   const message = `${Math.round(free / MB)} MB free on its disk`;
   if (free >= LITTLE_SPACE) return [{ area: "database", status: "ok", message }];

@@ -2,7 +2,7 @@ import type { Conversation, ToolOutcome } from "./conversation.ts";
 import { saying, type Intent, type Move, type PlannedCall, type Said, type Skill } from "./intent.ts";
 import { memory, remember } from "./memory.ts";
 import { repeating, talk, unclear } from "./talk.ts";
-import { toolSkills, wordCount } from "./tool-skills.ts";
+import { toolSkills, wordCount, wordCountBelow } from "./tool-skills.ts";
 import { workspaceSkills } from "./workspace-skills.ts";
 
 /** Skills that take a whole sentence, before it is split into clauses. */
@@ -22,8 +22,8 @@ export function nextMove({ ask, said, steps }: Conversation, offered: ReadonlySe
 
 /** Groups run one after the other ("then"); the intents of a group run in parallel ("and"). */
 function planOf(ask: string, said: Said): Intent[][] {
-  const repeated = repeating(ask, said);
-  if (repeated) return [[repeated]];
+  const literal = firstOf([repeating, wordCountBelow], ask, said);
+  if (literal) return [[literal]];
   const missed: string[] = [];
   const groups = split(ask, /(?:[,;.!?\s]|\band\b)+\b(?:then|after that|afterwards)\b,?/i).map((group) =>
     split(group, /[.!?;](?=\s|$)|\n/).flatMap((sentence) => {

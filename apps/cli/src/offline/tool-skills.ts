@@ -1,4 +1,4 @@
-import { calling, isUnknown, type Skill } from "./intent.ts";
+import { calling, isUnknown, type Intent, type Skill } from "./intent.ts";
 import { expressionIn, NUMBER, numberOf } from "./numbers.ts";
 
 const MAX_COUNT = 1_000;
@@ -58,13 +58,21 @@ const arithmetic: Skill = (clause) => {
   return calling("calculate", { expression }, (result) => `${expression} = ${result}.`);
 };
 
+/** Takes everything below its line literally: `cinch run` puts there what is piped in. */
+export const wordCountBelow: Skill = (request) => {
+  const first = /^\s*(?:count (?:the )?words|how many words)(?: are)? (?:in|of)(?: this| that)?[:?]?[^\S\n]*\n/i;
+  const text = first.test(request) ? request.replace(first, "").trim() : "";
+  return text === "" ? undefined : countingWords(text);
+};
+
 /** Takes the rest of the sentence literally, even if it contains other requests. */
 export const wordCount: Skill = (clause) => {
-  const [, text] = clause.match(/\b(?:count (?:the )?words|how many words)\b(?: are)?(?: in| of)?:?\s*(.+)$/is) ?? [];
-  if (!text) return undefined;
-  const counted = text.match(/["“](.+)["”]/s)?.[1] ?? text;
-  return calling("count_words", { text: counted }, (result) => `That is ${result}.`);
+  const [, of = ""] = clause.match(/\b(?:count (?:the )?words|how many words)\b(.*)$/is) ?? [];
+  const text = of.replace(/^(?: are)?(?: (?:in|of)\b)?:?\s*/i, "");
+  return text === "" ? undefined : countingWords(text.match(/["“](.+)["”]/s)?.[1] ?? text);
 };
+
+const countingWords = (text: string): Intent => calling("count_words", { text }, (result) => `That is ${result}.`);
 
 /** Skills that need a tool. */
 export const toolSkills: readonly Skill[] = [counting, waiting, time, dice, arithmetic];

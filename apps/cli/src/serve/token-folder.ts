@@ -3,11 +3,12 @@ import { linkSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { ROLES, tokenHash, type MayRole } from "@cinch/server";
 import * as z from "zod/mini";
-import { makePrivateFolder, PRIVATE_FILE, projectFolder } from "../composer/private-file.ts";
+import { PRIVATE_FILE, projectFolder } from "../composer/private-file.ts";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import type { FolderOfUser } from "../setup/trust.ts";
 import { readSmallFile } from "../setup/small-file.ts";
+import { writeInState } from "../setup/state-folder.ts";
 import { userFolders } from "../setup/user-folders.ts";
 
 const PersonToken = z.object({
@@ -40,20 +41,8 @@ export class TokenFolder {
   add({ name, may }: { name: string; may: readonly MayRole[] }): string {
     const token = randomToken();
     const file = this.#fileOf(name);
-    makePrivateFolder(this.#folder);
-    const temporary = `${file}.${process.pid}.tmp`;
     const entry: PersonToken = { name, sha256: tokenHash(token), may: [...may], at: Date.now() };
-    try {
-      rmSync(temporary, { force: true });
-      writeFileSync(temporary, `${JSON.stringify(entry)}\n`, { mode: PRIVATE_FILE, flag: "wx" });
-      // Unlike a rename, it fails if the file exists.
-      linkSync(temporary, file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      throw new UsageError(`${name} has a token already. To replace it: ${cinch} token revoke ${name}`);
-    } finally {
-      rmSync(temporary, { force: true });
-    }
+    writeInState(this.#folder, () => writeNew(file, entry));
     return token;
   }
 
@@ -99,6 +88,22 @@ export class TokenFolder {
     if (!NAME.test(name))
       throw new UsageError(`"${name}" can't be a name: use up to 64 letters, digits, ".", "_", "-" and "@".`);
     return join(this.#folder, `${name}.json`);
+  }
+}
+
+/** Throws `UsageError` if the file exists. */
+function writeNew(file: string, entry: PersonToken): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    rmSync(temporary, { force: true });
+    writeFileSync(temporary, `${JSON.stringify(entry)}\n`, { mode: PRIVATE_FILE, flag: "wx" });
+    // Unlike a rename, it fails if the file exists.
+    linkSync(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new UsageError(`${entry.name} has a token already. To replace it: ${cinch} token revoke ${entry.name}`);
+  } finally {
+    rmSync(temporary, { force: true });
   }
 }
 

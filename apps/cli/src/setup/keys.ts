@@ -63,14 +63,15 @@ function failedTrial(
   const { name } = provider;
   if (error instanceof DOMException && error.name === "TimeoutError")
     return { kind: "unsure", message: `${name} did not answer within ${timeoutMs / 1_000} s.` };
-  const status = APICallError.isInstance(error) ? error.statusCode : undefined;
-  if (APICallError.isInstance(error) && isRefusal(error))
-    return { kind: "refused", message: `${name} refuses this key (${status}). Check that it was copied whole.` };
   const reason = messageOf(error).replaceAll(key, "…");
-  return {
-    kind: "unsure",
-    message: `${name} did not accept the request${status === undefined ? "" : ` (${status})`}: ${reason}`,
-  };
+  if (!APICallError.isInstance(error))
+    return { kind: "unsure", message: `${name} did not accept the request: ${reason}` };
+  const { statusCode: status } = error;
+  if (isRefusal(error))
+    return { kind: "refused", message: `${name} refuses this key (${status}). Check that it was copied whole.` };
+  // Without a status there was no answer.
+  const problem = status === undefined ? "could not be reached" : `did not accept the request (${status})`;
+  return { kind: "unsure", message: `${name} ${problem}: ${reason}` };
 }
 
 /** Google answers a wrong key with 400. */

@@ -1,8 +1,10 @@
 import { appendFileSync, chmodSync } from "node:fs";
-import { makeParent, PRIVATE_FILE } from "../composer/private-file.ts";
+import { dirname } from "node:path";
+import { PRIVATE_FILE } from "../composer/private-file.ts";
 import { readSmallFile } from "./small-file.ts";
+import { writeInState } from "./state-folder.ts";
 
-/** Lines of JSON that several processes add to. Each is appended in one write, so no process loses the line of another. */
+/** In the user's state folder: lines of JSON that several processes add to. Each is appended in one write, so no process loses the line of another. */
 export class RecordFile {
   readonly #file: string;
 
@@ -22,9 +24,10 @@ export class RecordFile {
   }
 
   add(record: object): void {
-    makeParent(this.#file);
-    // It begins with a line break, because a crash may have cut the line before it.
-    appendFileSync(this.#file, `\n${JSON.stringify(record)}\n`, { mode: PRIVATE_FILE });
-    chmodSync(this.#file, PRIVATE_FILE);
+    writeInState(dirname(this.#file), () => {
+      // It begins with a line break, because a crash may have cut the line before it.
+      appendFileSync(this.#file, `\n${JSON.stringify(record)}\n`, { mode: PRIVATE_FILE });
+      chmodSync(this.#file, PRIVATE_FILE);
+    });
   }
 }

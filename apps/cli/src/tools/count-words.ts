@@ -1,5 +1,6 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
+import { formatPlural } from "../views/format.ts";
 
 export const countWords = defineTool({
   description: "Counts the words and the letters of a text.",
@@ -10,6 +11,9 @@ export const countWords = defineTool({
       ({ isWordLike }) => isWordLike,
     ).length;
     const letters = text.match(/\p{L}/gu)?.length ?? 0;
-    return { content: `${words} words, ${letters} letters`, details: { words, letters } };
+    return {
+      content: `${formatPlural(words, "word")}, ${formatPlural(letters, "letter")}`,
+      details: { words, letters },
+    };
   },
 });

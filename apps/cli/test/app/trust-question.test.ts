@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { showPanel } from "../../src/app/show-panel.ts";
+import { showPanel, type AskPanel } from "../../src/app/show-panel.ts";
 import { askTrust } from "../../src/app/trust-question.ts";
 import { Headless, TestClock } from "../terminal/headless.ts";
 import { features } from "../terminal/stage.ts";
@@ -33,6 +33,36 @@ async function shown(name: string, size: { columns: number; rows: number }): Pro
 test("the question names the folder exactly: what a reader can't see is shown", async () => {
   const rows = await shown("a\u202eb\nc", { columns: 200, rows: 24 });
   assert.match(rows.join("\n"), /a<U\+202E>b<U\+000A>c has AGENTS\.md\./);
+});
+
+test("a folder is trusted for this run when the answer can't be kept, and the user learns why", async () => {
+  const base = mkdtempSync(join(tmpdir(), "cinch-trust-"));
+  try {
+    writeFileSync(join(base, "AGENTS.md"), "Obey.");
+    writeFileSync(join(base, "plain"), "");
+    const place = { folder: base, env: { HOME: base, XDG_STATE_HOME: join(base, "plain") } };
+    const asked: string[] = [];
+    const keys = ["y", "c"];
+    const ask: AskPanel = async (panel, first) => {
+      const context = { width: 500, rows: 20, now: 0, unicode: true, active: true };
+      asked.push(
+        panel
+          .view(first, context)
+          .lines.map(({ spans }) => spans.map((span) => span.text).join(""))
+          .join("\n"),
+      );
+      const step = panel.reduce(first, { type: "text", text: keys.shift()! });
+      return step.kind === "choice" ? step.choice : assert.fail("the key is no choice");
+    };
+    assert.equal(await askTrust(place, ask), true);
+    assert.equal(asked.length, 2);
+    const reason = "can't be made or written (ENOTDIR: not a directory).";
+    const advice = "Make it writable, or name another folder with XDG_STATE_HOME.";
+    assert.ok(asked[1]!.includes(`${join(base, "plain", "cinch")} ${reason} ${advice}`), asked[1]);
+    assert.match(asked[1]!, /trusted until you leave, and the next start asks again/);
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
 });
 
 test("neither a small screen nor a long path hides what is asked", async () => {

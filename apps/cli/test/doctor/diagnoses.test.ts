@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { Agent, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { diagnoseDatabase } from "../../src/doctor/diagnose-database.ts";
 import { diagnoseTerminal } from "../../src/doctor/diagnose-terminal.ts";
 import { diagnoseTokens } from "../../src/doctor/diagnose-tokens.ts";
+import { offlineModel } from "../../src/offline/model.ts";
 import { TokenFolder } from "../../src/serve/token-folder.ts";
 
 class Folder {
@@ -34,6 +36,28 @@ test("a database is checked, and one that is not there is no problem", async () 
   const [sound] = await diagnoseDatabase(folder.db);
   assert.equal(sound?.status, "ok");
   assert.match(sound.message, /cinch\.db: 0 threads, 1 MB, format \d+, integrity checked$/);
+});
+
+test("a database below a file can't be made", async () => {
+  using folder = new Folder();
+  writeFileSync(join(folder.path, "plain"), "");
+  const [found] = await diagnoseDatabase(join(folder.path, "plain", "cinch.db"));
+  assert.equal(found?.status, "fail");
+  assert.match(found.message, /cinch\.db can't be written \(ENOTDIR: not a directory\)$/);
+  assert.equal(found.next, "make it writable, or use --db FILE");
+});
+
+test("one thread is counted as one", async () => {
+  using folder = new Folder();
+  const harness = new Harness({
+    id: "test",
+    agent: new Agent({ name: "test", model: offlineModel({ delayMs: 0 }) }),
+    storage: sqliteStore({ path: folder.db }),
+  });
+  await harness.sendMessage({ content: "hello" });
+  await harness.close();
+  const [found] = await diagnoseDatabase(folder.db);
+  assert.match(found!.message, /cinch\.db: 1 thread, /);
 });
 
 test("a damaged, a foreign and a newer database fail, each with its reason and the next step", async () => {

@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { promisify } from "node:util";
 import type { Diagnosis } from "../../src/doctor/diagnosis.ts";
-import { Place } from "../cli.ts";
+import { inherited, Place } from "../cli.ts";
+import { MAIN } from "../programs.ts";
+
+const run = promisify(execFile);
+
+/** `$1`: the folder to mount, `$2`: Node, `$3`: the program. Prints the exit code of each doctor after its findings. */
+const READ_ONLY_DISK = `
+  mount -t tmpfs -o size=64m cinch "$1" && mkdir "$1/used" "$1/new" || exit
+  cd "$1/used" && "$2" "$3" run hello >&2 && mount -o remount,ro "$1" || exit
+  for folder in used new; do cd "$1/$folder"; "$2" "$3" doctor --json; echo ",$?,"; done`;
 
 describe("cinch doctor", { concurrency: 2 }, () => {
   test("each area has a line, and a machine that works exits with 0", async () => {
@@ -36,4 +47,35 @@ describe("cinch doctor", { concurrency: 2 }, () => {
     assert.match(warned.find(({ area }) => area === "trust")?.message ?? "", /not read: AGENTS\.md/);
     assert.match(failed[1]!.message, /config\.json.*"modle"/s);
   });
+
+  test("on a disk that is read-only, a healthy database and one that can't be made fail, and the advice harms neither", async (t) => {
+    await using place = new Place();
+    const inNamespace = ["--user", "--map-root-user", "--mount"];
+    try {
+      await run("unshare", [...inNamespace, "true"]);
+    } catch {
+      return t.skip("no disk can be mounted here (unshare is not permitted)");
+    }
+    const env = { ...inherited(), HOME: place.home, CINCH_OFFLINE_DELAY_MS: "0" };
+    const args = [...inNamespace, "sh", "-c", READ_ONLY_DISK, "sh", place.folder, process.execPath, MAIN];
+    const { stdout } = await run("unshare", args, { env });
+    const [used, usedCode, fresh, freshCode] = JSON.parse(`[${stdout}0]`) as [Report, number, Report, number];
+    assert.deepEqual([usedCode, freshCode], [1, 1]);
+    for (const [folder, { findings }] of Object.entries({ used, new: fresh }))
+      assert.deepEqual(
+        findings.filter(({ status }) => status === "fail"),
+        [
+          {
+            area: "database",
+            status: "fail",
+            message: `${join(place.folder, folder, ".cinch", "cinch.db")} can't be written (EROFS: read-only file system)`,
+            next: "make it writable, or use --db FILE",
+          },
+        ],
+      );
+  });
 });
+
+interface Report {
+  findings: Diagnosis[];
+}

@@ -1,15 +1,28 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync, statSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, test } from "node:test";
-import { Place } from "../cli.ts";
+import { promisify } from "node:util";
+import { inherited, Place } from "../cli.ts";
+import { MAIN } from "../programs.ts";
 import { Served, StreamText } from "./served.ts";
+
+const run = promisify(execFile);
 
 const filesIn = (place: Place): string[] =>
   globSync("**/tokens/*", { cwd: join(place.home, ".local/state/cinch") }).map((file) =>
     join(place.home, ".local/state/cinch", file),
   );
+
+const UNWRITABLE =
+  /^cinch: \S+ can't be made or written \(E\w+: [\w -]+\)\. Make it writable, or name another folder with XDG_STATE_HOME\.\n$/;
+
+/** `$1`: the folder to mount, `$2`: Node, `$3`: the program. Adds a token, which makes the folder, and another when it is read-only. */
+const READ_ONLY_STATE = `
+  mount -t tmpfs -o size=64m cinch "$1" && "$2" "$3" token add ann --may read 2>/dev/null && mount -o remount,ro "$1" || exit
+  "$2" "$3" token add bob --may read && exit 1; exit 0`;
 
 describe("cinch token", { concurrency: 3 }, () => {
   test("a token is printed once, and kept as a hash in a file that only its user can read", async () => {
@@ -46,6 +59,33 @@ describe("cinch token", { concurrency: 3 }, () => {
       assert.match(stderr, message);
     }
     assert.deepEqual(filesIn(place), []);
+  });
+
+  test("a state folder that can't be made is named, with what to do", async () => {
+    await using place = new Place();
+    const state = join(place.home, "plain");
+    writeFileSync(state, "");
+    const { code, stderr } = await place.run(["token", "add", "ann", "--may", "read"], {
+      env: { XDG_STATE_HOME: state },
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, UNWRITABLE);
+    assert.ok(stderr.startsWith(`cinch: ${state}/cinch/projects/`), stderr);
+  });
+
+  test("a state folder that became read-only is named, with what to do", async (t) => {
+    await using place = new Place();
+    const inNamespace = ["--user", "--map-root-user", "--mount"];
+    try {
+      await run("unshare", [...inNamespace, "true"]);
+    } catch {
+      return t.skip("no disk can be mounted here (unshare is not permitted)");
+    }
+    const env = { ...inherited(), HOME: place.home, XDG_STATE_HOME: place.home };
+    const args = [...inNamespace, "sh", "-c", READ_ONLY_STATE, "sh", place.home, process.execPath, MAIN];
+    const { stderr } = await run("unshare", args, { env, cwd: place.folder });
+    assert.match(stderr, UNWRITABLE);
+    assert.match(stderr, /\/tokens can't be made or written \(EROFS: /);
   });
 
   test("of several processes that add the same person one succeeds, and others do not disturb it", async () => {

@@ -92,8 +92,15 @@ test("an answer that says nothing of the key leaves the choice to the user", asy
   assert.equal(trial.kind, "unsure");
   assert.match((trial as { message: string }).message, /^anthropic did not accept the request \(529\): busy …$/);
   assert.doesNotMatch(JSON.stringify(trial), new RegExp(KEY));
-  const unreachable = await tryKey("openai", KEY, { env: serverAt("http://127.0.0.1:1") });
-  assert.equal(unreachable.kind, "unsure");
+});
+
+test("a provider that can't be reached is said to be that, and leaves the choice to the user", async () => {
+  for (const name of NAMES) {
+    const trial = await tryKey(name, KEY, { env: serverAt("http://127.0.0.1:1") });
+    assert.equal(trial.kind, "unsure", name);
+    assert.match((trial as { message: string }).message, new RegExp(`^${name} could not be reached: `));
+    assert.doesNotMatch(JSON.stringify(trial), new RegExp(KEY));
+  }
 });
 
 test("a provider that does not answer is given up", async () => {
