@@ -38,6 +38,20 @@ export const lines = inPackage("apps/cli", [
     tests: ["line/line-app"],
   },
   {
+    attacks: "lines: the end of a pipe leaves before the answer",
+    file: "line/line-app.ts",
+    find: 'if (display.status === "running") return;',
+    replace: "",
+    tests: ["line/leaving"],
+  },
+  {
+    attacks: "lines: a last line without an end is lost",
+    file: "line/line-reader.ts",
+    find: "if (input.setRaw) this.#deliver();\n      else this.#deliverRest();",
+    replace: "this.#deliver();",
+    tests: ["line/leaving"],
+  },
+  {
     attacks: "lines: a call that takes long is announced again and again",
     file: "line/turn-progress.ts",
     find: "      this.#calls.add(toolCallId);\n",

@@ -1,5 +1,6 @@
 import { line, text, type Line } from "../terminal/line.ts";
 import { clipped, widthOf } from "../terminal/width.ts";
+import { roomOf } from "../views/spans.ts";
 import type { ViewContext } from "../views/view.ts";
 import type { CompletionList } from "./completion-list.ts";
 import type { HistorySearch } from "./history-search.ts";
@@ -46,6 +47,15 @@ export function historySearchLines({ query, match, failed }: HistorySearch): Lin
   return [entry, asked];
 }
 
-/** What the next message takes along. */
-export const outputLines = (outputs: readonly CommandOutput[]): Line[] =>
-  outputs.map(({ command }) => line(`+ the output of ${command} goes with the next message`, { dim: true }));
+const MIN_COMMAND = 10;
+
+/** What the next message takes along. A long command is shortened, so that the sentence is one row where the screen is wide enough. */
+export function outputLines(outputs: readonly CommandOutput[], context: ViewContext): Line[] {
+  const sentence = (command: string) => `+ the output of ${command} goes with the next message`;
+  const room = Math.max(MIN_COMMAND, roomOf(context) - widthOf(sentence("")));
+  return outputs.map(({ command }) => {
+    const whole = text(command);
+    const shown = widthOf(whole) <= room ? whole : `${clipped(whole, room - 1)}…`;
+    return line(sentence(shown), { dim: true });
+  });
+}

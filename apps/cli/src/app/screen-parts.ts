@@ -2,11 +2,12 @@ import type { HarnessDisplayState } from "@cinch/core";
 import type { CompletionSource } from "../composer/completion.ts";
 import { line, type Line } from "../terminal/line.ts";
 import type { Size } from "../terminal/terminal-port.ts";
-import { wrapLines } from "../text/wrap.ts";
+import { brokenLines, wrapLines } from "../text/wrap.ts";
 import { activityLines } from "../views/activity.ts";
 import { agentsLines } from "../views/agents.ts";
 import type { PanelView } from "../views/panel.ts";
 import { queueLines } from "../views/queue.ts";
+import { roomOf } from "../views/spans.ts";
 import { statusLine, type StatusOptions } from "../views/status.ts";
 import { tasksLines } from "../views/tasks.ts";
 import type { ViewContext } from "../views/view.ts";
@@ -67,14 +68,16 @@ export function screenParts(shown: Shown): ScreenParts {
 const openTasks = ({ tasks, turnId }: HarnessDisplayState, context: ViewContext): Line[] =>
   turnId !== null && tasks.some(({ status }) => status !== "completed") ? tasksLines(tasks, context) : [];
 
+/** Each is whole on every screen: its end says what to do next. */
 function notices({ ui: { notice, outputs, edited }, composer, held, hint, context }: Shown): Line[] {
-  const lines = outputLines(outputs);
+  const lines = outputLines(outputs, context);
   if (held && composer.isEmpty) lines.push(line("Enter sends what is queued, Alt-Up edits it", { dim: true }));
   if (edited)
     lines.push(line("A queued input: Enter keeps it, empty removes it, Esc leaves it as it was", { dim: true }));
   if (notice !== null) lines.push(line(notice, { color: "yellow" }));
-  if (hint !== null) lines.push(...wrapLines(line(hint, { color: "cyan" }).spans, context.width - 1));
-  return lines;
+  if (hint !== null) lines.push(line(hint, { color: "cyan" }));
+  const room = roomOf(context);
+  return lines.flatMap(({ spans }) => wrapLines(spans, room)).flatMap((row) => brokenLines(row, room));
 }
 
 /** Rules, status, what happens: a panel leaves room for them where the screen has it. */

@@ -11,13 +11,14 @@ export async function askTrust(place: FolderOfUser, ask: AskPanel): Promise<bool
   if (isTrustedFolder(place)) return true;
   const found = whatNeedsTrust(place);
   if (found.length === 0) return false;
+  const them = found.length === 1 ? "it" : "them";
   const answer = await ask(choicePanel<"yes" | "no">(), {
     title: [
       line(`${text(place.folder, { reveal: true })} has ${listed(found)}.`),
-      line("Cinch obeys them if you trust this folder. Do you?", { bold: true }),
+      line(`Cinch obeys ${them} if you trust this folder. Do you?`, { bold: true }),
     ],
     choices: [
-      { id: "no", key: "n", label: "no, do not read them" },
+      { id: "no", key: "n", label: `no, do not read ${them}` },
       { id: "yes", key: "y", label: "yes, and remember it" },
     ],
     escape: "no",

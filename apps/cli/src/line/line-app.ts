@@ -68,6 +68,9 @@ export class LineApp {
   #cancelTick: (() => void) | undefined;
   #interruptedAt = -Infinity;
   #mayLeave = false;
+  /** What was typed, and is not carried out yet. */
+  #unfinished = 0;
+  #isInputEnded = false;
 
   constructor(options: LineAppOptions) {
     const { project, session, clock, input, unicode, env } = options;
@@ -81,7 +84,7 @@ export class LineApp {
       bell: { turnEnded: () => undefined },
       say: (message) => void this.#notes.push(line(message)),
       entered: changed,
-      deleted: () => this.#own(this.#replaceDeleted()),
+      deleted: () => this.#finish(this.#replaceDeleted()),
       turnEnded: changed,
       changed,
     });
@@ -131,7 +134,7 @@ export class LineApp {
       clock,
       on: (typed) => this.#onTyped(typed),
       onInterrupt: () => this.interrupt(),
-      onEnd: () => this.#leave(),
+      onEnd: () => this.#endInput(),
     });
     this.#endEvents = session.subscribe((event) => {
       this.#feed.handle(event);
@@ -140,7 +143,7 @@ export class LineApp {
     this.#output.print(options.greeting ?? []);
     this.#output.say("Lines of text: /help lists the commands, Ctrl-C stops, Ctrl-D leaves.");
     for (const note of project.notes) this.#output.say(note);
-    this.#own(this.#begin(options.first));
+    this.#finish(this.#begin(options.first));
   }
 
   /** Ctrl-C: closes what the user has opened, else stops the turn, else leaves at the second time. */
@@ -182,11 +185,28 @@ export class LineApp {
     this.#output.entered();
     this.#mayLeave = false;
     if (this.#dialog.isOpen) {
-      if (this.#dialog.give(typed) === "ahead") this.#own(this.#perform(typed.text));
+      if (this.#dialog.give(typed) === "ahead") this.#finish(this.#perform(typed.text));
     } else if (this.#asked.isOpen) {
       const isOther = typed.text.startsWith(" ") || this.#commandIn(typed.text) !== undefined;
-      if (isOther || this.#asked.give(typed) === "ahead") this.#own(this.#performMeanwhile(typed.text));
-    } else this.#own(this.#perform(typed.text));
+      if (isOther || this.#asked.give(typed) === "ahead") this.#finish(this.#performMeanwhile(typed.text));
+    } else this.#finish(this.#perform(typed.text));
+  }
+
+  /** Ctrl-D leaves at once. What a pipe has given is carried out, and answered, before the app leaves. */
+  #endInput(): void {
+    if (this.#options.input.setRaw) return this.#leave();
+    this.#isInputEnded = true;
+    this.#dialog.end();
+    this.#request();
+  }
+
+  #leaveIfSettled(): void {
+    if (!this.#isInputEnded || this.#unfinished > 0) return;
+    const display = this.#options.session.getDisplayState();
+    if (display.status === "running") return;
+    // An answer that is on its way continues the turn.
+    if (display.status === "waiting" && !this.#questions.hasUnanswered(display)) return;
+    this.#leave();
   }
 
   /** The question was not answered: it is asked again below what was printed. */
@@ -232,6 +252,12 @@ export class LineApp {
     if (session.getCurrentThreadId() === null) await session.createThread();
   }
 
+  /** Work that ends without a person: the app does not leave before it at the end of its input. */
+  #finish(work: Promise<void>): void {
+    this.#unfinished++;
+    this.#own(work.finally(() => this.#unfinished--));
+  }
+
   /** Every started promise ends here: a failure is one line. */
   #own(work: Promise<void>): void {
     work.catch((error: unknown) => this.#output.say(errorLine(error))).finally(() => this.#request());
@@ -249,7 +275,9 @@ export class LineApp {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      if (!this.#isGone) this.#attempt();
+      if (this.#isGone) return;
+      this.#attempt();
+      this.#leaveIfSettled();
     });
   }
 
@@ -286,7 +314,8 @@ export class LineApp {
     const mode = modes.find(({ id }) => id === display.modeId);
     this.#questions.openNext(display, { transitionsTo: mode?.transitionsTo ?? null });
     if (this.#questions.isOpen) return;
-    if (!this.#messages.isBusy) this.#output.prompt(`${display.yolo ? "YOLO " : ""}${display.modeId ?? ""}>`);
+    if (!this.#messages.isBusy && !this.#isInputEnded)
+      this.#output.prompt(`${display.yolo ? "YOLO " : ""}${display.modeId ?? ""}>`);
     this.#scheduleTick();
   }
 

@@ -25,6 +25,7 @@ interface Open {
 export class LineAsker {
   readonly #options: LineAskerOptions;
   #open: Open | null = null;
+  #isEnded = false;
 
   constructor(options: LineAskerOptions) {
     this.#options = options;
@@ -39,6 +40,7 @@ export class LineAsker {
    */
   async ask<Step>(shown: PanelInLines<Step>, { guarded = true } = {}): Promise<Step | undefined> {
     this.close();
+    if (this.#isEnded) return this.#showClosed(shown);
     const { typed, choices } = shown;
     if (typed?.hidden && choices.length === 0 && this.#options.canHide) return this.#askHidden(shown);
     const { promise, resolve } = Promise.withResolvers<unknown>();
@@ -59,6 +61,12 @@ export class LineAsker {
 
   close(): void {
     this.#take(undefined);
+  }
+
+  /** Nothing can be answered any more: what is asked is only printed. */
+  end(): void {
+    this.#isEnded = true;
+    this.close();
   }
 
   /** `ahead`: it was begun before the question was shown, so it is something else. */
@@ -89,6 +97,10 @@ export class LineAsker {
       this.#options.output.say(`"${text.trim()}" was typed before this question was shown, so it is not an answer.`);
     if (open.fences !== null) this.#prompt(open);
     return "taken";
+  }
+
+  #showClosed(shown: PanelInLines<unknown>): undefined {
+    this.#options.output.print([...shown.lines, ...choiceLines(shown, 0)]);
   }
 
   async #askHidden<Step>(shown: PanelInLines<Step>): Promise<Step | undefined> {

@@ -33,6 +33,11 @@ export class LineQuestions {
     return this.#current !== null;
   }
 
+  /** A question has no answer yet, not even one that is on its way. */
+  hasUnanswered(display: HarnessDisplayState): boolean {
+    return pendingIn(display).some((item) => !this.#answered.has(panelId(item)));
+  }
+
   /** Closes a question that is gone: another terminal has answered it, or the turn was stopped. */
   closeGone(display: HarnessDisplayState): void {
     const current = this.#current;

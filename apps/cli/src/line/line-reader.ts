@@ -41,7 +41,9 @@ export class LineReader {
     this.#options = options;
     const { input, onEnd } = options;
     const ended = () => {
-      this.#deliver();
+      // Ctrl-D in a terminal leaves without the line that it ends. Of a pipe, nothing else ends the last line.
+      if (input.setRaw) this.#deliver();
+      else this.#deliverRest();
       this.#hidden?.resolve(undefined);
       onEnd();
     };
@@ -115,6 +117,15 @@ export class LineReader {
       return;
     }
     const text = this.#continued + lines;
+    this.#continued = "";
+    this.#options.on({ text, fences: this.#begun });
+  }
+
+  #deliverRest(): void {
+    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#text += "\n";
+    this.#deliver();
+    if (this.#continued === "") return;
+    const text = this.#continued.slice(0, -1);
     this.#continued = "";
     this.#options.on({ text, fences: this.#begun });
   }

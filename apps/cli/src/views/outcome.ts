@@ -40,8 +40,9 @@ export function shownOutcome(call: ShownCall, outcome: RecordedOutcome, context:
       return listed(tasksOf(call.args), context);
     case "task":
       return { sign: signs.done, marks: [], body: excerpt(withoutTags(content), context) };
-    case "ask_user":
     case "submit_plan":
+      return planned(details, content, context);
+    case "ask_user":
       return { sign: signs.done, marks: [], body: excerpt(content, context) };
     default:
       return { sign: signs.done, marks: [], body: [] };
@@ -56,6 +57,13 @@ function listed(tasks: readonly ShownTask[], context: ViewContext): ShownOutcome
   if (!isUnderWay) return { ...head, marks: [mark(tasksDone(tasks))], body: taskRows(tasks, context) };
   const marks = [mark(tasksDone(tasks)), ...(now ? [mark(" · "), span(now.activeForm ?? now.content)] : [])];
   return { ...head, marks, body: [] };
+}
+
+/** A plan that the user declined is no failure for the model, but it looks like every other call that was declined. */
+function planned(details: Readonly<Record<string, Json>>, content: string, context: ViewContext): ShownOutcome {
+  const body = excerpt(content, context);
+  if (jsonFields(details["answer"])["action"] !== "rejected") return { sign: signs.done, marks: [], body };
+  return { sign: signs.failed, marks: [mark("declined")], body };
 }
 
 /** A call that was not run says why in its text. */

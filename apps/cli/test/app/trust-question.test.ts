@@ -9,12 +9,15 @@ import { Headless, TestClock } from "../terminal/headless.ts";
 import { features } from "../terminal/stage.ts";
 
 /** What the question shows, for a folder of this name. It is left with Ctrl-C. */
-async function shown(name: string, size: { columns: number; rows: number }): Promise<string[]> {
+async function shown(
+  name: string,
+  { files = ["AGENTS.md"], ...size }: { columns: number; rows: number; files?: readonly string[] },
+): Promise<string[]> {
   const base = mkdtempSync(join(tmpdir(), "cinch-trust-"));
   try {
     const folder = join(base, name);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "AGENTS.md"), "Obey.");
+    for (const file of files) writeFileSync(join(folder, file), "Obey.");
     const output = new Headless(size);
     let press: (bytes: Uint8Array) => void = () => assert.fail("no key is read");
     const input = { setRaw: () => undefined, onBytes: (on: typeof press) => ((press = on), () => undefined) };
@@ -63,6 +66,16 @@ test("a folder is trusted for this run when the answer can't be kept, and the us
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
+});
+
+test("the question speaks of one thing as one, and of several as several", async () => {
+  const size = { columns: 200, rows: 24 };
+  const [one, two] = [await shown("a", size), await shown("a", { ...size, files: ["AGENTS.md", "CLAUDE.md"] })];
+  assert.match(one.join("\n"), /has AGENTS\.md\.\nCinch obeys it if [^]* n no, do not read it {3}y yes/);
+  assert.match(
+    two.join("\n"),
+    /has AGENTS\.md and CLAUDE\.md\.\nCinch obeys them if [^]* n no, do not read them {3}y yes/,
+  );
 });
 
 test("neither a small screen nor a long path hides what is asked", async () => {

@@ -2,20 +2,61 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LineFolder, READY } from "./line-process.ts";
 
-test("the end of the input in the middle of a turn leaves, and the turn goes on when the thread is opened again", async () => {
+test("all that a pipe has given is answered before the app leaves, even a last line without an end", async () => {
+  using place = new LineFolder();
+  place.openGate();
+  const app = place.start("streams");
+  app.child.stdin.end("hello\nthere");
+  assert.equal(await app.ended, 0);
+  assert.match(app.output, /^You {2}hello\nthere\n(?:.*\n)*?The second one is long\.\nTo come back: cinch --resume/m);
+});
+
+test("the end of a pipe ends a text that was to be continued", async () => {
+  using place = new LineFolder();
+  place.openGate();
+  const app = place.start("streams");
+  app.child.stdin.end("hello\\\n");
+  assert.equal(await app.ended, 0);
+  assert.match(app.output, /^You {2}hello\n(?:.*\n)*?The second one is long\.\n/m);
+});
+
+test("the end of a pipe in the middle of a turn waits for its answer, and for that of a queued message", async () => {
   using place = new LineFolder();
   const app = place.start("streams");
   await app.answer(READY, "hello there");
   await app.until(/^The first paragraph\.\n/m);
-  assert.equal(await app.leave(), 0);
-  assert.match(
-    app.output,
-    /The turn is kept: it goes on when the thread is opened again\.\nTo come back: cinch --resume/,
-  );
+  app.child.stdin.end("/queue and then");
+  await app.until(/^Queued\.\n/m);
+  await app.untilQuiet();
   place.openGate();
-  const again = place.start("streams", { args: ["--continue"] });
-  await again.until(/^Thread: hello there\n(?:.*\n)*?You {2}hello there\n/m);
-  await again.until(/^The second one is long\.\n/m);
+  assert.equal(await app.ended, 0);
+  assert.match(app.output, /^The second one is long\.\n(?:.*\n)*?You {2}and then\n(?:.*\n)*?Second answer\.\n/m);
+  assert.doesNotMatch(app.output, /The turn is kept/);
+});
+
+test("a question after the end of a pipe is printed, and the app leaves with the turn kept", async () => {
+  using place = new LineFolder();
+  const app = place.start("asks");
+  app.child.stdin.end("go\n");
+  assert.equal(await app.ended, 0);
+  assert.match(app.output, /^│ echo approved > proof\.txt\n1 approve \(y\)\n(?:.*\n)*The turn is kept: /m);
+  assert.equal(place.has("proof.txt"), false);
+});
+
+test("a turn that failed is printed before the app leaves at the end of a pipe", async () => {
+  using place = new LineFolder();
+  const app = place.start("fails");
+  app.child.stdin.end("go\n");
+  assert.equal(await app.ended, 0);
+  assert.match(app.output, /the provider is on fire/);
+});
+
+test("a list that is open at the end of a pipe is closed", async () => {
+  using place = new LineFolder();
+  const app = place.start("hangs");
+  app.child.stdin.end("/letters\n");
+  assert.equal(await app.ended, 0);
+  assert.match(app.output, /^1 item 1\n(?:.*\n)*chosen undefined\n/m);
 });
 
 test("an approval is answered after a restart", async () => {

@@ -36,6 +36,21 @@ test("a line that was begun in the terminal before the question was shown never 
   await terminal.until(/The command is done\./);
 });
 
+test("Ctrl-D in the middle of a turn leaves, and the turn goes on when the thread is opened again", async () => {
+  using place = new LineFolder();
+  const terminal = await place.startInTerminal("streams");
+  terminal.type("hello there\r");
+  await terminal.until(/^The first paragraph\.$/m);
+  terminal.type(CTRL_D);
+  await terminal.until(
+    /The turn is kept: it goes on when the thread is opened again\.\nTo come back: cinch --resume[^]*shell\$ ?$/,
+  );
+  place.openGate();
+  const again = place.start("streams", { args: ["--continue"] });
+  await again.until(/^Thread: hello there\n(?:.*\n)*?You {2}hello there\n/m);
+  await again.until(/^The second one is long\.\n/m);
+});
+
 test("Ctrl-C stops the turn, and twice it leaves", async () => {
   using place = new LineFolder();
   const terminal = await place.startInTerminal("hangs");

@@ -12,7 +12,7 @@ test("cinch --plain is a conversation on pipes, after the question whether to tr
   writeFileSync(join(place.folder, "AGENTS.md"), "Be brief.\n");
   const running = place.start(["--plain"], { env: { LANG: "C.UTF-8" } });
   await running.prints(
-    /has AGENTS\.md\.\n[^]*\n1 no, do not read them \(n\)\n2 yes, and remember it \(y\)\n1 to 2: $/,
+    /has AGENTS\.md\.\n[^]*\n1 no, do not read it \(n\)\n2 yes, and remember it \(y\)\n1 to 2: $/,
     "stdout",
   );
   running.child.stdin.write("2\n");

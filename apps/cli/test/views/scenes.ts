@@ -208,6 +208,19 @@ export const scenes: Record<string, Scene> = {
     { content: "Use the tool delete.", details: { code: "DECLINED" } },
     { isError: true, durationMs: 0 },
   ),
+  "a plan that was approved": ended(
+    "submit_plan",
+    { title: "Fix the sum", plan: "1. fix" },
+    { content: "The plan was approved. Carry it out now.", details: { answer: { action: "approved" } } },
+  ),
+  "a plan that was declined": ended(
+    "submit_plan",
+    { title: "Fix the sum", plan: "1. fix" },
+    {
+      content: "The plan was rejected. The user says: test it first",
+      details: { answer: { action: "rejected", feedback: "test it first" } },
+    },
+  ),
   "a call whose outcome is unknown": ended(
     "execute",
     { command: "npm publish" },

@@ -118,6 +118,24 @@ test("the model gets the feedback on a rejected plan, and stays in its mode", as
   assert.equal(h.getCurrentModeId(), "build");
 });
 
+test("the result of a plan has the user's answer for UIs", async () => {
+  await using h = planning();
+  const answers: unknown[] = [];
+  h.subscribe((event) => {
+    if (event.type === "tool_end" && event.toolName === "submit_plan") answers.push(event.result.details);
+  });
+  const turn = h.sendMessage({ content: "Do it" });
+  await next(h, "tool_suspended");
+  await h.respondToToolSuspension({ resumeData: { action: "rejected", feedback: "Note it twice" } });
+  await next(h, "tool_suspended");
+  await h.respondToToolSuspension({ resumeData: { action: "approved" } });
+  await turn;
+  assert.deepEqual(answers, [
+    { answer: { action: "rejected", feedback: "Note it twice" } },
+    { answer: { action: "approved" } },
+  ]);
+});
+
 test("a plan that was submitted before a restart is approved after it", async () => {
   const data = new MemoryData();
   const first = planning(memoryStore(data));

@@ -19,7 +19,7 @@ export const exportCommand: AppCommand = {
     if (!record) return context.say("There is no thread to export yet.");
     const { format, file = `${nameFor(record.title)}.${EXTENSIONS[format]}` } = parsed(argument.trim());
     const path = resolve(project.folder, expandedHome(file, project.env));
-    const problem = written(path, await exportFrom(project.store, record, format));
+    const problem = written(path, { text: await exportFrom(project.store, record, format), format });
     if (problem !== undefined) return context.say(problem);
     context.say(`The thread is in ${relative(project.folder, path)}, as ${format}. Only you can read the file.`);
   },
@@ -41,13 +41,13 @@ function nameFor(title: string): string {
 }
 
 /** A thread may hold secrets, so only its owner may read the file. A file that is there is not replaced. */
-function written(path: string, text: string): string | undefined {
+function written(path: string, { text, format }: { text: string; format: ExportFormat }): string | undefined {
   try {
     writeFileSync(path, text, { mode: 0o600, flag: "wx" });
     return undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return `${path} exists already. Give another name: /export markdown FILE`;
+    if (code === "EEXIST") return `${path} exists already. Give another name: /export ${format} FILE`;
     return `The thread was not exported: ${messageOf(error)}`;
   }
 }

@@ -36,7 +36,11 @@ test("/export writes the thread to a file that only its owner reads, and replace
   const file = join(stage.folder, "thread-fix-the-sum.md");
   assert.match(readFileSync(file, "utf8"), /Hello \*\*you\*\*\./);
   assert.equal(statSync(file).mode & 0o777, 0o600);
-  assert.match((await stage.run("/export"))[0]!, /thread-fix-the-sum\.md exists already\. Give another name: /);
+  for (const format of ["markdown", "json", "html"]) {
+    await stage.run(`/export ${format}`);
+    const [refusal] = await stage.run(`/export ${format}`);
+    assert.match(refusal!, new RegExp(`exists already\\. Give another name: /export ${format} FILE$`));
+  }
   await stage.run("/export html my page.html");
   assert.match(readFileSync(join(stage.folder, "my page.html"), "utf8"), /<strong>you<\/strong>/);
   await stage.run("/export ~/all.json");

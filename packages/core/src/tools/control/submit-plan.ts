@@ -26,9 +26,12 @@ export const submitPlan = ({ transition, maySuspend }: { transition: Transition;
       if (!resumed) return suspend({ title: title ?? null, plan } satisfies SubmitPlanPayload);
       const { action, feedback } = resumed.data;
       const remark = feedback === undefined || feedback.trim() === "" ? "" : ` The user says: ${feedback}`;
-      if (action !== "approved")
-        return `The plan was rejected.${remark || " No reason was given: ask, or propose another one."}`;
-      return new ControlResult((state) => approved(state, transition, remark));
+      const details = { answer: { action, ...(feedback === undefined ? {} : { feedback }) } };
+      if (action !== "approved") {
+        const content = `The plan was rejected.${remark || " No reason was given: ask, or propose another one."}`;
+        return { content, details };
+      }
+      return new ControlResult((state) => ({ ...approved(state, transition, remark), details }));
     },
   });
 
