@@ -341,13 +341,24 @@ const WHY: Record<Exclude<Ended["reason"], "complete">, string> = {
   budget: "reached its budget",
 };
 
-function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): EndedRun {
+/** A provider may answer with a whole page. */
+const ERROR_CHARS = 500;
+
+function detailOf({ detail, error }: Ended): string {
+  if (!error) return detail === null ? "" : ` (${detail})`;
+  const { code, message } = error;
+  const isCut = message.length > ERROR_CHARS;
+  return ` (${code}: ${isCut ? `${message.slice(0, ERROR_CHARS).toWellFormed()}…` : message})`;
+}
+
+function runEndOf(ended: Ended): EndedRun {
+  const { reason, message, usage, cost, durationMs } = ended;
   const text = message ? textOf(message.content).trim() : "";
   const used = { usage, cost, durationMs };
   if (reason === "complete" && text !== "") return { status: reason, content: text, isError: false, ...used };
   const why = reason === "complete" ? "ended without a report" : WHY[reason];
   const soFar = text === "" ? "It had said nothing yet." : `What it said last:\n${text}`;
-  const content = `The subagent ${why}${detail === null ? "" : ` (${detail})`}. ${soFar}`;
+  const content = `The subagent ${why}${detailOf(ended)}. ${soFar}`;
   return { status: reason, content, isError: true, ...used };
 }
 
