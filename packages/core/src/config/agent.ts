@@ -6,6 +6,7 @@ import {
   sessionsOf,
   SubagentBackground,
   SubagentSessions,
+  switchable,
   type BackgroundOptions,
 } from "./subagent-options.ts";
 import { CinchError, reasonOf } from "../errors.ts";
@@ -103,8 +104,8 @@ const Config = z.strictObject({
   forked: z.optional(z.boolean()),
   subagents: z.optional(SubagentsValue),
   maxSubagentDepth: z.optional(z.int().check(z.gte(0))),
-  subagentSessions: z.optional(z.union([z.boolean(), SubagentSessions])),
-  subagentBackground: z.optional(z.union([z.boolean(), SubagentBackground])),
+  subagentSessions: z.optional(switchable(SubagentSessions)),
+  subagentBackground: z.optional(switchable(SubagentBackground)),
   onSubagentEvent: z.optional(z.custom<OnSubagentEvent>((value) => typeof value === "function", "must be a function")),
   settings: z.optional(Settings),
 });
