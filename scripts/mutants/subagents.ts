@@ -24,6 +24,27 @@ const inCore = inPackage("packages/core", [
     tests: ["subagents/seed-background"],
   },
   {
+    attacks: "subagents: a failed one does not say why",
+    file: "thread/child-run.ts",
+    find: "${detailOf(ended)}. ${soFar}",
+    replace: ". ${soFar}",
+    tests: ["subagents/reports"],
+  },
+  {
+    attacks: "subagents: a report that was cut off is passed on as complete",
+    file: "thread/child-run.ts",
+    find: "CUT_OFF.has(finishReason) ? finishReason : undefined",
+    replace: "undefined",
+    tests: ["subagents/reports"],
+  },
+  {
+    attacks: "subagents: a queued one is said to run",
+    file: "folds/runs.ts",
+    find: "return background !== undefined && before.length",
+    replace: "return background === undefined && before.length",
+    tests: ["subagents/background"],
+  },
+  {
     attacks: "subagents: an end that a result has reported is told again in a note",
     file: "tools/control/agents.ts",
     find: "(status === null ? [] : [noteId(runId)])",

@@ -182,9 +182,10 @@ export class Harness<Values = StateValues> {
     }
   }
 
-  /** Starts the heartbeat, at once or with `init`. Replaces the one with the same id, and settles when that one has ended. */
-  registerHeartbeat(heartbeat: Heartbeat): Promise<void> {
-    return this.#heartbeats.register(heartbeat);
+  /** Starts the heartbeat. Replaces the one with the same id, and settles when that one has ended. */
+  async registerHeartbeat(heartbeat: Heartbeat): Promise<void> {
+    await this.#heartbeats.register(heartbeat);
+    await this.init();
   }
 
   /** Replaces `budget`, from the next step of each thread that this process drives. Other processes have their own. */

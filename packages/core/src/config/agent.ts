@@ -6,6 +6,7 @@ import {
   sessionsOf,
   SubagentBackground,
   SubagentSessions,
+  switchable,
   type BackgroundOptions,
 } from "./subagent-options.ts";
 import { CinchError, reasonOf } from "../errors.ts";
@@ -59,7 +60,7 @@ export interface SubagentCatalog {
   resolve(name: string): Promise<Agent | undefined>;
 }
 
-/** What makes an agent. `id` and `defaultModelId` are other names for `name` and `model`. */
+/** What makes an agent. `id` and `defaultModelId` are other names for `name` and `model`. With both, the id is the agent's name. */
 export type SubagentConfig = Omit<AgentConfig, "name"> & { name?: string; id?: string; defaultModelId?: Model };
 
 export type Subagents = readonly (Agent | SubagentConfig)[] | SubagentCatalog | false;
@@ -103,8 +104,8 @@ const Config = z.strictObject({
   forked: z.optional(z.boolean()),
   subagents: z.optional(SubagentsValue),
   maxSubagentDepth: z.optional(z.int().check(z.gte(0))),
-  subagentSessions: z.optional(z.union([z.boolean(), SubagentSessions])),
-  subagentBackground: z.optional(z.union([z.boolean(), SubagentBackground])),
+  subagentSessions: z.optional(switchable(SubagentSessions)),
+  subagentBackground: z.optional(switchable(SubagentBackground)),
   onSubagentEvent: z.optional(z.custom<OnSubagentEvent>((value) => typeof value === "function", "must be a function")),
   settings: z.optional(Settings),
 });
@@ -164,9 +165,12 @@ export class Agent {
 /** A catalog whose agents are all known. */
 export class AgentList implements SubagentCatalog {
   readonly #agents: ReadonlyMap<string, Agent>;
+  /** By the name that was given besides an id. Threads of earlier releases are recorded under it. */
+  readonly #aliases: ReadonlyMap<string, Agent>;
 
-  constructor(agents: ReadonlyMap<string, Agent>) {
+  constructor(agents: ReadonlyMap<string, Agent>, aliases: ReadonlyMap<string, Agent>) {
     this.#agents = agents;
+    this.#aliases = aliases;
   }
 
   get all(): readonly Agent[] {
@@ -178,7 +182,7 @@ export class AgentList implements SubagentCatalog {
   }
 
   async resolve(name: string): Promise<Agent | undefined> {
-    return this.#agents.get(name);
+    return this.#agents.get(name) ?? this.#aliases.get(name);
   }
 }
 
@@ -187,13 +191,15 @@ export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog 
   if (subagents === false) return null;
   if (isCatalog(subagents)) return subagents;
   const agents = new Map<string, Agent>();
+  const aliases = new Map<string, Agent>();
   for (const [at, one] of subagents.entries()) {
     const agent = one instanceof Agent ? one : agentOf(one, `${owner}: subagents[${at}]`);
     if (agents.has(agent.name))
       throw new CinchError("INVALID_CONFIG", `${owner} has two subagents named "${agent.name}". Rename one.`);
     agents.set(agent.name, agent);
+    if (one.name !== undefined && one.name !== agent.name) aliases.set(one.name, agent);
   }
-  return new AgentList(agents);
+  return new AgentList(agents, aliases);
 }
 
 function agentOf(given: SubagentConfig, where: string): Agent {
@@ -203,10 +209,16 @@ function agentOf(given: SubagentConfig, where: string): Agent {
       `${where} is no agent. Give an Agent, or an object such as { name, tools }.`,
     );
   const { id, defaultModelId, ...config } = given;
-  const { name = id, model = defaultModelId } = config;
+  const { model = defaultModelId, description = id === undefined ? undefined : config.name } = config;
+  const name = id ?? config.name;
   if (typeof name !== "string" || name === "")
     throw new CinchError("INVALID_CONFIG", `${where} has no name. Add one, such as { name: "explore" }.`);
-  return new Agent({ ...config, name, ...(model === undefined ? {} : { model }) });
+  return new Agent({
+    ...config,
+    name,
+    ...(model === undefined ? {} : { model }),
+    ...(description === undefined ? {} : { description }),
+  });
 }
 
 /** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */

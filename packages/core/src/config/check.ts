@@ -21,7 +21,17 @@ const unknownKey = (key: string, known: readonly string[]): string => `Unknown k
 export function checked<S extends z.ZodMiniType>(schema: S, value: unknown, code: ErrorCode, what: string): z.infer<S> {
   const result = z.safeParse(schema, value, english);
   if (result.success) return result.data;
-  throw new CinchError(code, `${what}: ${z.prettifyError(result.error)}`);
+  throw new CinchError(code, `${what}: ${z.prettifyError({ issues: result.error.issues.flatMap(innermost) })}`);
+}
+
+/** Of a union, the issues of the option that the value was meant for: the only one whose type it has. */
+function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const meant = issue.errors.filter(
+    (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
+  );
+  if (meant.length !== 1) return [issue];
+  return meant[0]!.flatMap((one) => innermost({ ...one, path: [...issue.path, ...one.path] }));
 }
 
 export const checkedConfig = <S extends z.ZodMiniType>(schema: S, config: unknown, what: string): z.infer<S> =>

@@ -8,9 +8,14 @@ export type AwaitMode = z.infer<typeof AwaitMode>;
 
 export const SubagentBackground = z.strictObject({
   /** How many children run at the same time. The others are queued. */
-  maxConcurrent: z.optional(z.int().check(z.gte(1))),
+  maxConcurrent: z.optional(
+    z.custom<number>(
+      (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 1),
+      "must be a whole number from 1 on, or Infinity for no limit",
+    ),
+  ),
   /** How long a child may be at work, in ms. */
-  timeout: z.optional(z.number().check(z.gt(0))),
+  timeout: z.optional(z.number("must be a number of milliseconds").check(z.gt(0))),
   /** Whether children that this process drives are cancelled when the harness is closed. */
   autoCancel: z.optional(z.boolean()),
   /** Whether the end of a child wakes an idle parent. */
@@ -19,11 +24,23 @@ export const SubagentBackground = z.strictObject({
     z.strictObject({
       status: z.optional(z.boolean()),
       cancel: z.optional(z.boolean()),
-      await: z.optional(z.union([z.boolean(), z.array(AwaitMode)])),
+      await: z.optional(
+        z.union(
+          [z.boolean(), z.array(AwaitMode)],
+          `must be true, false or a list of these: ${AwaitMode.options.join(", ")}`,
+        ),
+      ),
     }),
   ),
 });
 export type SubagentBackground = z.infer<typeof SubagentBackground>;
+
+/** An option that `true` turns on with its defaults. */
+export const switchable = <S extends z.ZodMiniObject>(options: S) =>
+  z.union(
+    [z.boolean(), options],
+    `must be true, false or an object with the keys ${Object.keys(options.def.shape).join(", ")}`,
+  );
 
 export interface BackgroundOptions {
   maxConcurrent: number;

@@ -67,6 +67,12 @@ export function isCancelled({ runs, turn }: RunOwner, run: Run): boolean {
   return run.seq <= runs.cancelledUpTo || (!run.background && turn?.turnId !== run.turnId);
 }
 
+/** Whether a run in the background waits until others have ended. */
+export function isQueued({ unfinished }: Runs, { seq, background }: Run): boolean {
+  const before = Array.from(trieEntries(unfinished)).filter(([, run]) => run.background && run.seq < seq);
+  return background !== undefined && before.length >= (background.maxConcurrent ?? Infinity);
+}
+
 interface RunOwner {
   runs: Runs;
   turn: { turnId: string } | null;

@@ -28,6 +28,8 @@ export interface Ended {
   reason: EndReason;
   /** Which limit was reached. */
   detail: string | null;
+  /** With `error`: what failed. */
+  error: Progress["lastError"];
   /** The model's last complete answer, and why the model stopped; `null` and "" if there is none. */
   message: Message | null;
   finishReason: string;
@@ -193,7 +195,10 @@ const workedMs = (before: Turn | null, now: Turn | null): number =>
   before && now && before.turnId === now.turnId ? now.watch.ms - before.watch.ms : 0;
 
 /** How the last turn has ended after an event. */
-export function endedAfter({ turn, ended }: Pick<ThreadState, "turn" | "ended">, event: DurableEvent): Ended | null {
+export function endedAfter(
+  { turn, ended, lastError }: Pick<ThreadState, "turn" | "ended" | "lastError">,
+  event: DurableEvent,
+): Ended | null {
   switch (event.type) {
     case "thread_cloned":
     case "thread_rewound":
@@ -203,7 +208,8 @@ export function endedAfter({ turn, ended }: Pick<ThreadState, "turn" | "ended">,
       const { message = null, finishReason = "", inputIds = emptyTrie } = turn ?? {};
       const { total: usage = noUsage, unpriced = false, cost = 0, watch = { ms: 0 } } = turn ?? {};
       const used = { usage, cost: unpriced ? null : cost, durationMs: watch.ms };
-      return { turnId, reason, detail, message, finishReason, inputIds, ...used };
+      const error = reason === "error" ? lastError : null;
+      return { turnId, reason, detail, error, message, finishReason, inputIds, ...used };
     }
     // A run in the background that ends after its turn still counts for it.
     case "subagent_end":

@@ -212,15 +212,17 @@ export class ChildRun {
   }
 
   /** Records the end of the run, unless it is recorded. */
-  async #report(end: EndedRun): Promise<null> {
-    const { content, ...how } = this.#asTimeout(end);
+  async #report(end: ReportedRun): Promise<null> {
+    const { cutOff, ...ended } = end;
+    const { content, ...how } = this.#asTimeout(ended);
+    const report = { content, cutOff };
     await this.#owner.command(({ runs }) => {
       const run = trieGet(runs.unfinished, this.#run.runId);
       if (!run) return null;
       const { runId, agentName, background, seq } = run;
-      const events = endRun(run, { ...how, content: reportText(run, content, REPORT_CHARS) });
+      const events = endRun(run, { ...how, content: reportText(run, report, REPORT_CHARS) });
       if (!background?.wake || seq <= runs.cancelledUpTo) return { events };
-      const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(run, content, NOTE_CHARS)}`;
+      const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(run, report, NOTE_CHARS)}`;
       return { events: [...events, { ...inputOf(noteId(runId), note), delivery: "steer", note: true }] };
     });
     return null;
@@ -326,7 +328,7 @@ const failure = (why: string): EndedRun => failedRun("failed", `The subagent fai
 const inputRemoved = failure("its input was removed");
 
 /** `null`: the run has not ended. */
-async function endOfRun(child: Thread, runId: string): Promise<EndedRun | null> {
+async function endOfRun(child: Thread, runId: string): Promise<ReportedRun | null> {
   const { state } = child;
   if (isOpenIn(state, runId)) return null;
   const ended = await endedTurn(child, runId);
@@ -341,21 +343,44 @@ const WHY: Record<Exclude<Ended["reason"], "complete">, string> = {
   budget: "reached its budget",
 };
 
-function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): EndedRun {
+/** The model did not stop by itself. */
+const CUT_OFF = new Set(["length", "content-filter", "interrupted"]);
+
+/** `cutOff`: why the report is incomplete. */
+type ReportedRun = EndedRun & { cutOff?: string | undefined };
+
+/** A provider may answer with a whole page. */
+const ERROR_CHARS = 500;
+
+function detailOf({ detail, error }: Ended): string {
+  if (!error) return detail === null ? "" : ` (${detail})`;
+  const { code, message } = error;
+  const isCut = message.length > ERROR_CHARS;
+  return ` (${code}: ${isCut ? `${message.slice(0, ERROR_CHARS).toWellFormed()}…` : message})`;
+}
+
+function runEndOf(ended: Ended): ReportedRun {
+  const { reason, message, finishReason, usage, cost, durationMs } = ended;
   const text = message ? textOf(message.content).trim() : "";
   const used = { usage, cost, durationMs };
-  if (reason === "complete" && text !== "") return { status: reason, content: text, isError: false, ...used };
+  const cutOff = CUT_OFF.has(finishReason) ? finishReason : undefined;
+  if (reason === "complete" && text !== "") return { status: reason, content: text, isError: false, cutOff, ...used };
   const why = reason === "complete" ? "ended without a report" : WHY[reason];
   const soFar = text === "" ? "It had said nothing yet." : `What it said last:\n${text}`;
-  const content = `The subagent ${why}${detail === null ? "" : ` (${detail})`}. ${soFar}`;
+  const content = `The subagent ${why}${detailOf(ended)}. ${soFar}`;
   return { status: reason, content, isError: true, ...used };
 }
 
 /** The whole report stays in the thread of the child. */
-function reportText({ childThreadId, session, background }: Run, content: string, maxChars: number): string {
+function reportText(
+  { childThreadId, session, background }: Run,
+  { content, cutOff }: Pick<ReportedRun, "content" | "cutOff">,
+  maxChars: number,
+): string {
   const isCut = content.length > maxChars;
   const agentId = background ? ` agent_id="${background.agentId}"` : "";
   const sessionId = session === "stateless" ? "" : ` session_id="${childThreadId}"`;
   const rest = isCut ? `\n[cut; the whole report is the last message of thread ${childThreadId}]` : "";
-  return `<task_result${agentId}${sessionId}>\n${content.slice(0, maxChars).toWellFormed()}${rest}\n</task_result>`;
+  const half = cutOff === undefined ? "" : `\n[The report was cut off: ${cutOff}.]`;
+  return `<task_result${agentId}${sessionId}>\n${content.slice(0, maxChars).toWellFormed()}${rest}${half}\n</task_result>`;
 }

@@ -42,4 +42,5 @@ async function endInJournal(child: ReadableThread, runId: string): Promise<Ended
   return events.filter(({ seq, type }) => seq > end.seq && type === "subagent_end").reduce(withRunOf, state.ended);
 }
 
-const withRunOf = (ended: Ended | null, event: DurableEvent): Ended | null => endedAfter({ turn: null, ended }, event);
+const withRunOf = (ended: Ended | null, event: DurableEvent): Ended | null =>
+  endedAfter({ turn: null, ended, lastError: null }, event);

@@ -236,6 +236,7 @@ function hostFor({ journal, ports: { store, threads, clock } }: Driver): Control
     record: (threadId) => store.thread(threadId),
     lastSeq: async (threadId) => (await store.read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,
     hasStarted: (run) => hasStarted(store, run),
+    isWaiting: (threadId) => threads.opened(threadId)?.display.status === "waiting",
     now: () => clock.now(),
     until: async (condition) => {
       const end = clock.now() + UNTIL_MS;

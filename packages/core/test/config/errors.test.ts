@@ -39,6 +39,32 @@ test("a value that is not a model is refused, and the error says what a model is
   );
 });
 
+test("a wrong option of subagents is refused, and the error names its key and what it takes", () => {
+  const made = (config: object) => () => new Agent({ name: "a", ...config } as never);
+  const wrong: [object, RegExp][] = [
+    [{ subagentBackground: { timeout: "2m" } }, /must be a number of milliseconds.*at subagentBackground\.timeout$/s],
+    [{ subagentBackground: { maxConcurrent: 0 } }, /must be a whole number.*at subagentBackground\.maxConcurrent$/s],
+    [{ subagentBackground: { maxConcurent: 2 } }, /Unknown key "maxConcurent".*maxConcurrent.*at subagentBackground$/s],
+    [
+      { subagentBackground: { tools: { await: ["foo"] } } },
+      /"all"\|"allSettled".*at subagentBackground\.tools\.await\[0\]$/s,
+    ],
+    [
+      { subagentBackground: { tools: { await: "all" } } },
+      /a list of.*all, allSettled.*at subagentBackground\.tools\.await$/s,
+    ],
+    [{ subagentBackground: "yes" }, /true, false or an object.*maxConcurrent, timeout.*at subagentBackground$/s],
+    [{ subagentSessions: { defaultMode: "resume" } }, /"stateless"\|"new".*at subagentSessions\.defaultMode$/s],
+    [{ subagentSessions: 1 }, /true, false or an object.*defaultMode.*at subagentSessions$/s],
+  ];
+  for (const [config, says] of wrong) assert.throws(made(config), refused("INVALID_CONFIG", says));
+});
+
+test("maxConcurrent: Infinity means no limit", () => {
+  const { subagentBackground } = new Agent({ name: "a", subagentBackground: { maxConcurrent: Infinity } });
+  assert.equal(subagentBackground?.maxConcurrent, Infinity);
+});
+
 test("a state that is not JSON is refused, the error names the part, and nothing is changed", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await h.setState({ kept: 1 });
@@ -103,10 +129,16 @@ test("a value that is not an object is refused, and the error lists the keys", a
 });
 
 test("an interruptOn that is neither a boolean nor a condition is refused, and the error says what it may be", () => {
-  for (const deploy of ["always", { when: 5 }, { if: () => true }, { decisions: ["yes"] }])
+  const wrong: [unknown, RegExp][] = [
+    ["always", /true, false, or an object with at most when.*at interruptOn\.deploy$/s],
+    [{ when: 5 }, /must be a function.*at interruptOn\.deploy\.when$/s],
+    [{ if: () => true }, /Unknown key "if".*at interruptOn\.deploy$/s],
+    [{ decisions: ["yes"] }, /"approve"\|.*at interruptOn\.deploy\.decisions\[0\]$/s],
+  ];
+  for (const [deploy, says] of wrong)
     assert.throws(
       () => new Harness({ id: "x", agent, interruptOn: { deploy } as never }),
-      refused("INVALID_CONFIG", /(true, false, or an object with at most when|Unknown key "if").*interruptOn\.deploy/s),
+      refused("INVALID_CONFIG", says),
     );
 });
 

@@ -40,15 +40,25 @@ test("a heartbeat runs after every interval, and an immediate one also at once",
   assert.deepEqual(h.infos(), []);
 });
 
-test("heartbeats start with init, and those that are registered later start at once", async () => {
+test("heartbeats of the configuration start with init", async () => {
+  const beats: string[] = [];
+  const clock = stillClock();
+  const agent = new Agent({ name: "a", model: script(say("hi")) });
+  const heartbeats = [{ id: "a", intervalMs: 10, immediate: true, handler: () => beats.push("a") }];
+  const h = new Harness({ id: "test", agent, clock, heartbeats });
+  await clock.wind(100);
+  assert.equal(beats.length, 0);
+  await h.init();
+  assert.deepEqual(beats, ["a"]);
+  await h.close();
+});
+
+test("a heartbeat that is registered starts at once, and opens a harness that is not open", async () => {
   const beats: string[] = [];
   const clock = stillClock();
   const agent = new Agent({ name: "a", model: script(say("hi")) });
   const h = new Harness({ id: "test", agent, clock });
   await h.registerHeartbeat({ id: "a", intervalMs: 10, immediate: true, handler: () => beats.push("a") });
-  await clock.wind(100);
-  assert.equal(beats.length, 0);
-  await h.init();
   assert.deepEqual(beats, ["a"]);
   await h.registerHeartbeat({ id: "b", intervalMs: 10, handler: () => beats.push("b") });
   await clock.wind(10);

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { Agent, Harness, memoryStore, textOf, type HarnessMessage, type SubagentCatalog } from "@cinch/core";
 import { call, hang, say, script, type Step } from "@cinch/testkit";
+import { noting } from "../support.ts";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
   messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
@@ -105,6 +106,66 @@ test("a child that ends while the parent is idle wakes it once, with a note", as
     'The background subagent bg-1 (slow) has ended: complete.\n<task_result agent_id="bg-1">\nslow result\n</task_result>',
   ]);
   assert.equal(textOf(messages.at(-1)!.content), "I see.");
+  await h.close();
+});
+
+test("a child that is queued is not said to run, neither when it is started nor in its status", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const model = script(
+    call(...[1, 2, 3].map((n) => ["task", { agent: "stuck", prompt: `${n}`, background: true }] as [string, unknown])),
+    call("agent_status", {}),
+    call("agent_cancel", { ids: ["bg-1", "bg-2", "bg-3"] }),
+    say("Stopped."),
+  );
+  const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: { maxConcurrent: 1 } });
+  const h = new Harness({ id: "t", agent });
+  await h.sendMessage({ content: "go" });
+  assert.deepEqual(results(h.getDisplayState().messages).slice(0, 4), [
+    '<task_result agent_id="bg-1">\nStarted in the background.\n</task_result>',
+    '<task_result agent_id="bg-2">\nQueued: 1 before it.\n</task_result>',
+    '<task_result agent_id="bg-3">\nQueued: 2 before it.\n</task_result>',
+    "bg-1 (stuck): running\n\nbg-2 (stuck): queued\n\nbg-3 (stuck): queued",
+  ]);
+  await h.close();
+});
+
+test("the status of a child says that it waits for a person, also when one below it does", async () => {
+  const { note } = noting();
+  const asking = (name: string) =>
+    new Agent({ name, model: script(call("note", { what: "it" }), say("Noted.")), tools: { note } });
+  const outer = new Agent({
+    name: "outer",
+    model: script(call("task", { agent: "inner", prompt: "Note it" }), say("Delegated.")),
+    subagents: [asking("inner")],
+  });
+  const bothAsk = Promise.withResolvers<void>();
+  const model = script(
+    call(
+      ["task", { agent: "direct", prompt: "a", background: true }],
+      ["task", { agent: "outer", prompt: "b", background: true }],
+    ),
+    async function* (options) {
+      await bothAsk.promise;
+      yield* call("agent_status", {})(options);
+    },
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "all" }),
+    say("Done."),
+  );
+  const subagents = [asking("direct"), outer];
+  const agent = new Agent({ name: "dev", model, subagents, subagentBackground: true, maxSubagentDepth: 2 });
+  const h = new Harness({ id: "t", agent });
+  h.subscribe(() => {
+    if (Object.keys(h.getDisplayState().pendingApprovals).length === 2) bothAsk.resolve();
+  });
+  const turn = h.sendMessage({ content: "go" });
+  await h.settled();
+  for (const { threadId, toolCallId } of Object.values(h.getDisplayState().pendingApprovals))
+    await h.respondToToolApproval({ threadId, toolCallId, decision: "approve" });
+  assert.equal((await turn).reason, "complete");
+  assert.equal(
+    results(h.getDisplayState().messages)[2],
+    "bg-1 (direct): waits for a person\n\nbg-2 (outer): waits for a person",
+  );
   await h.close();
 });
 

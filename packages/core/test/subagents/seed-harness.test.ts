@@ -12,7 +12,7 @@ const instructionsIn = ({ requests }: ScriptedModel, at = 0): unknown =>
 test("a subagent of the harness has its own instructions, model and tools, and sees nothing of the conversation", async () => {
   const reviewer = script(call("grep"), say("One bug."));
   const asked: string[] = [];
-  const model = script(call("task", { agent: "Reviewer Agent", prompt: "Review the diff" }), say("One bug."));
+  const model = script(call("task", { agent: "reviewer-agent", prompt: "Review the diff" }), say("One bug."));
   const { readFile, grep } = readTools();
   const h = new Harness({
     id: "t",
@@ -33,7 +33,7 @@ test("a subagent of the harness has its own instructions, model and tools, and s
     ],
   });
   await h.sendMessage({ content: "I changed the parser" });
-  assert.match(toolIn(model, "task")!.description, /^- Reviewer Agent: Reviews the diff for bugs$/m);
+  assert.match(toolIn(model, "task")!.description, /^- reviewer-agent: Reviews the diff for bugs$/m);
   assert.deepEqual(resultsOf(h.getDisplayState()), ["<task_result>\nOne bug.\n</task_result>"]);
   assert.deepEqual(
     [instructionsIn(reviewer), askedIn(reviewer), new Set(asked)],
@@ -43,6 +43,42 @@ test("a subagent of the harness has its own instructions, model and tools, and s
     toolNamesIn(reviewer).filter((name) => name !== "ask_user" && name !== "write_todos"),
     ["readFile", "grep"],
   );
+  await h.close();
+});
+
+test("a subagent with an id and a name is listed by its id, and also found by its name", async () => {
+  const model = script(
+    call(
+      ["task", { agent: "reviewer-agent", prompt: "Review a" }],
+      ["task", { agent: "Reviewer Agent", prompt: "Review b" }],
+    ),
+    say("Done."),
+  );
+  const reviewer = script(say("One bug."));
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model }),
+    subagents: [{ id: "reviewer-agent", name: "Reviewer Agent", model: reviewer, tools: {} }],
+  });
+  await h.sendMessage({ content: "Review" });
+  assert.match(toolIn(model, "task")!.description, /^- reviewer-agent: Reviewer Agent$/m);
+  const report = "<task_result>\nOne bug.\n</task_result>";
+  assert.deepEqual(resultsOf(h.getDisplayState()), [report, report]);
+  await h.close();
+});
+
+test("a subagent whose name is the id of another one is not found in its place", async () => {
+  const model = script(call("task", { agent: "tester", prompt: "Test" }), say("Done."));
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model }),
+    subagents: [
+      { id: "one", name: "tester", model: script(say("The first.")), tools: {} },
+      { id: "tester", model: script(say("The second.")), tools: {} },
+    ],
+  });
+  await h.sendMessage({ content: "Test" });
+  assert.deepEqual(resultsOf(h.getDisplayState()), ["<task_result>\nThe second.\n</task_result>"]);
   await h.close();
 });
 

@@ -6,7 +6,7 @@ import { noteId } from "../../config/run-id.ts";
 import type { NewEvent } from "../../events/event-map.ts";
 import { textOf } from "../../events/message.ts";
 import { awaited, type AwaitPayload } from "../../folds/awaited.ts";
-import type { BackgroundAgent, Run } from "../../folds/runs.ts";
+import { isQueued, type BackgroundAgent, type Run } from "../../folds/runs.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import { trieEntries, trieGet } from "../../folds/trie.ts";
 import { preview } from "../../turn/decide.ts";
@@ -132,13 +132,20 @@ function agentsOf({ runs }: ThreadState, wanted: readonly string[]): Agents {
 }
 
 async function reports(host: ControlHost, agents: Agents): Promise<string> {
-  const texts = agents.map(async ([agentId, { agentName, status, endSeq }]) => {
-    if (status === null) return `${agentId} (${agentName}): running`;
+  const texts = agents.map(async ([agentId, { agentName, runId, status, endSeq }]) => {
+    if (status === null) return `${agentId} (${agentName}): ${howFar(host, runId)}`;
     const end = await host.event(endSeq);
     const text = end?.type === "subagent_end" ? textOf(end.result.content) : "";
     return `${agentId} (${agentName}): ${status}\n${text}`;
   });
   return (await Promise.all(texts)).join("\n\n");
+}
+
+/** How far an unfinished run is. */
+function howFar({ state: { runs }, isWaiting }: ControlHost, runId: string): string {
+  const run = trieGet(runs.unfinished, runId);
+  if (run && isQueued(runs, run)) return "queued";
+  return run && isWaiting(run.childThreadId) ? "waits for a person" : "running";
 }
 
 /** A result that reports the end of subagents makes the notes about these ends unnecessary. */

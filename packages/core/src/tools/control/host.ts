@@ -17,6 +17,8 @@ export interface ControlHost {
   lastSeq(threadId: string): Promise<number>;
   /** Whether the run has begun in its child. */
   hasStarted(run: Run): Promise<boolean>;
+  /** Whether a child, or one below it, waits for a person. False if it is not open here. */
+  isWaiting(threadId: string): boolean;
   now(): number;
   /** Settles when the condition holds, or after two seconds. */
   until(condition: (state: ThreadState) => boolean): Promise<void>;

@@ -188,7 +188,8 @@ function start(state: ThreadState, call: TaskCall): Settlement {
   };
   if (!background) return { content: null, events: [event] };
   const { agentId } = background;
-  const isQueued = runningInBackground(state) >= (background.maxConcurrent ?? Infinity);
+  const before = unfinishedInBackground(state);
+  const isQueued = before >= (background.maxConcurrent ?? Infinity);
   const started = {
     agentId,
     runId,
@@ -196,13 +197,14 @@ function start(state: ThreadState, call: TaskCall): Settlement {
     status: isQueued ? ("queued" as const) : ("running" as const),
   };
   const session = child.mode === "stateless" ? "" : ` session_id="${child.threadId}"`;
+  const how = isQueued ? `Queued: ${before} before it.` : "Started in the background.";
   return {
-    content: `<task_result agent_id="${agentId}"${session}>\nStarted in the background.\n</task_result>`,
+    content: `<task_result agent_id="${agentId}"${session}>\n${how}\n</task_result>`,
     events: [event, { type: "background_started", turnId: turn.turnId, ...started }],
   };
 }
 
-const runningInBackground = ({ runs }: ThreadState): number =>
+const unfinishedInBackground = ({ runs }: ThreadState): number =>
   Array.from(trieEntries(runs.unfinished)).filter(([, run]) => run.background !== undefined).length;
 
 function backgroundOf({ runs }: ThreadState, { agent: { subagentBackground: options } }: Delegation) {
