@@ -11,6 +11,7 @@ import { cutLines, olderLines, ruleLine } from "../../src/views/rule.ts";
 import { statusLine } from "../../src/views/status.ts";
 import { tasksLines } from "../../src/views/tasks.ts";
 import { Story } from "../app/story.ts";
+import { DIFF, LONG_DIFF, OUTPUT, PLAN } from "./scene-texts.ts";
 import { contextOf } from "./shown-views.ts";
 
 type Context = ReturnType<typeof contextOf>;
@@ -99,15 +100,6 @@ const inbox = (content: string, delivery: "send" | "steer" | "follow_up") => ({
   at: 0,
   dueAt: null,
 });
-
-const DIFF = `@@ -11,3 +11,3 @@
- export function sum(n: number) {
--  for (let i = 1; i < n; i++)
-+  for (let i = 0; i < n; i++)
-     total += i;
-`;
-const LONG_DIFF = `@@ -1,30 +1,30 @@\n${Array.from({ length: 30 }, (_, at) => `-old line ${at}\n+new line ${at}`).join("\n")}\n`;
-const OUTPUT = Array.from({ length: 41 }, (_, at) => `ok ${at + 1} - a test`).join("\n");
 
 /** The views with what an agent, a tool or a user may say. */
 export const scenes: Record<string, Scene> = {
@@ -208,19 +200,14 @@ export const scenes: Record<string, Scene> = {
     { content: "Use the tool delete.", details: { code: "DECLINED" } },
     { isError: true, durationMs: 0 },
   ),
-  "a plan that was approved": ended(
-    "submit_plan",
-    { title: "Fix the sum", plan: "1. fix" },
-    { content: "The plan was approved. Carry it out now.", details: { answer: { action: "approved" } } },
-  ),
-  "a plan that was declined": ended(
-    "submit_plan",
-    { title: "Fix the sum", plan: "1. fix" },
-    {
-      content: "The plan was rejected. The user says: test it first",
-      details: { answer: { action: "rejected", feedback: "test it first" } },
-    },
-  ),
+  "a plan that was approved": ended("submit_plan", PLAN, {
+    content: "The plan was approved. Carry it out now.",
+    details: { answer: { action: "approved" } },
+  }),
+  "a plan that was declined": ended("submit_plan", PLAN, {
+    content: "The plan was rejected. The user says: test it first",
+    details: { answer: { action: "rejected", feedback: "test it first" } },
+  }),
   "a call whose outcome is unknown": ended(
     "execute",
     { command: "npm publish" },
