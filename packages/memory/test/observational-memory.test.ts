@@ -35,7 +35,7 @@ test("the turn does not wait for the observer", async () => {
 
 test("an observation says which events it covers, and stands in the prompt only after an activation", async () => {
   const model = worker(30);
-  await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+  await using simulation = await simulated(model, { memory: observationalMemory(SMALL), patient: true });
   await simulation.harness.sendMessage({ content: "Look." });
   const { seen } = simulation;
   const [first] = ofType(seen, "om_observation_end");
@@ -49,7 +49,7 @@ test("an observation says which events it covers, and stands in the prompt only 
 
 test("the usage of observer and reflector counts for the thread and its budget, and is not a step", async () => {
   const model = worker(30);
-  await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+  await using simulation = await simulated(model, { memory: observationalMemory(SMALL), patient: true });
   await simulation.harness.sendMessage({ content: "Look." });
   const steps = ofType(simulation.seen, "usage_update");
   const others = [...ofType(simulation.seen, "om_observation_end"), ...ofType(simulation.seen, "om_reflection_end")];
@@ -63,7 +63,7 @@ test("the usage of observer and reflector counts for the thread and its budget, 
 test("a failing observer is asked again by later steps, and less often each time", async () => {
   let calls = 0;
   const model = worker(60, { observer: () => (++calls < 3 ? fail(new Error("not now")) : answer("- Seen.")) });
-  await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+  await using simulation = await simulated(model, { memory: observationalMemory(SMALL), patient: true });
   await simulation.harness.sendMessage({ content: "Look." });
   assert.equal(ofType(simulation.seen, "om_observation_failed").length, 2);
   assert.ok(ofType(simulation.seen, "om_observation_end").length > 0);
@@ -75,7 +75,7 @@ for (const [what, text] of [
 ] as const) {
   test(`a reflection that is ${what} replaces nothing`, async () => {
     const model = worker(60, { reflector: () => answer(text) });
-    await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+    await using simulation = await simulated(model, { memory: observationalMemory(SMALL), patient: true });
     await simulation.harness.sendMessage({ content: "Look." });
     assert.ok(ofType(simulation.seen, "om_reflection_failed").length > 0);
     assert.equal(ofType(simulation.seen, "om_activation").filter(({ reflected }) => reflected).length, 0);
@@ -113,7 +113,7 @@ test("text in the conversation can neither give the observer orders nor close th
 
 test("a clone and a fork of the conversation inherit what was observed; a rewind reverts it", async () => {
   const model = worker(30);
-  await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+  await using simulation = await simulated(model, { memory: observationalMemory(SMALL), patient: true });
   const { harness, seen } = simulation;
   await harness.sendMessage({ content: "Look." });
   const [activation] = ofType(seen, "om_activation");

@@ -138,9 +138,13 @@ export async function simulated(
     onRecover?: "resume" | "pause";
     /** A process can't drive a thread that is in a mode which it does not have. */
     modeIds?: string[];
+    /** Steps wait for the observer and the reflector. */
+    patient?: boolean;
   },
 ): Promise<{ harness: Harness; seen: HarnessEvent[] } & AsyncDisposable> {
-  const { maxSteps = 5_000, tools = { look }, modeIds = ["work"], ...rest } = config;
+  let jobs: MemoryJobs | undefined;
+  const { maxSteps = 5_000, modeIds = ["work"], patient = false, ...others } = config;
+  const { tools = { look: patient ? lookAfter(() => jobs) : look }, ...rest } = others;
   const agent = new Agent({
     name: "worker",
     model,
@@ -156,6 +160,7 @@ export async function simulated(
     ...rest,
   });
   await harness.init();
+  jobs = new MemoryJobs(harness);
   const seen: HarnessEvent[] = [];
   harness.subscribe((event) => {
     if (event.type !== "message_update" && event.type !== "display_state_changed") seen.push(event);
