@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { textOf, type DurableEvent, type ThreadRecord } from "@cinch/core";
 import { durableTypes } from "@cinch/core/journal";
 import { sqliteStore } from "@cinch/sqlite";
@@ -15,7 +16,10 @@ import { shareOf } from "../share.ts";
 const program = await bundle(new URL("../programs/tree.ts", import.meta.url));
 
 /** A process that takes longer hangs. */
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
+
+/** A stopped process may go on for a moment, on another core. */
+const STOP_MS = 50;
 
 /** One process at the tree. */
 class TreeProcess {
@@ -114,6 +118,9 @@ async function play({ deaths, isRace }: { deaths: Deaths; isRace: boolean }): Pr
     const problems: string[] = [];
     const died = await one.ended;
     if (died !== "SIGKILL" && !isRace) problems.push(`${first} was not reached: ${one.errors}`);
+    // The journals are read before the ledger: meanwhile no process may run a tool.
+    two.signal("SIGSTOP");
+    await sleep(STOP_MS);
     const before = inspectStore(at.folder);
     problems.push(...problemsAfterCrash(at.folder, before, undefined));
     two.signal("SIGCONT");
