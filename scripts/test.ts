@@ -3,7 +3,7 @@
  *
  * Node runs all tests of a process one after the other, and a process for each file would spend most of its time starting. So files run
  * in groups, with one process for each group and three groups more at a time than there are cores: many tests wait. With
- * five more a run takes 25 s less, and tests whose processes wait for each other fail more often. The output of a group is printed when it
+ * five more a run is no quicker, and tests whose processes wait for each other fail more often. The output of a group is printed when it
  * is done; that of failed groups at the end.
  */
 import { spawn, type ChildProcess } from "node:child_process";
