@@ -21,8 +21,15 @@ export async function torturedPostgres(): Promise<NonNullable<Parameters<typeof 
     }
   };
   const schemaOf = (folder: string) => `"${basename(folder)}"`;
+  /** The scenario looks at what the store has and sends the rest: a transaction that is committed later would be done twice. */
+  const transactionsToEnd = async (folder: string): Promise<void> => {
+    const running = `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%${basename(folder)}%pg_sleep%'`;
+    while ((await query(`${running} AND pid <> pg_backend_pid()`)).length > 0)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  };
   const of: TorturedStore = {
     async rows(folder) {
+      await transactionsToEnd(folder);
       const [{ exists } = {}] = await query(`SELECT to_regclass('${schemaOf(folder)}.events') IS NOT NULL AS exists`);
       if (!exists) return [];
       const rows = await query(`SELECT journal, seq, body FROM ${schemaOf(folder)}.events ORDER BY journal, seq`);
