@@ -17,13 +17,21 @@ export const exportCommand: AppCommand = {
     const { project, session } = context;
     const record = await project.store.thread(session.getCurrentThreadId() ?? "");
     if (!record) return context.say("There is no thread to export yet.");
-    const { format, file = `${nameFor(record.title)}.${EXTENSIONS[format]}` } = parsed(argument.trim());
+    const wanted = argument.trim();
+    if (isUnknownFormat(wanted))
+      return context.say(
+        `There is no format "${wanted}", only ${FORMATS.join(", ")}. For a file of this name: /export markdown ${wanted}`,
+      );
+    const { format, file = `${nameFor(record.title)}.${EXTENSIONS[format]}` } = parsed(wanted);
     const path = resolve(project.folder, expandedHome(file, project.env));
     const problem = written(path, { text: await exportFrom(project.store, record, format), format });
     if (problem !== undefined) return context.say(problem);
     context.say(`The thread is in ${relative(project.folder, path)}, as ${format}. Only you can read the file.`);
   },
 };
+
+/** One word is meant as a format: the name of a file would have an extension or a folder. */
+const isUnknownFormat = (word: string): boolean => /^\w+$/.test(word) && !FORMATS.some((format) => format === word);
 
 function parsed(argument: string): { format: ExportFormat; file?: string } {
   const [word = "", ...rest] = argument.split(/\s+/);

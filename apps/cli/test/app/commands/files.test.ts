@@ -48,6 +48,17 @@ test("/export writes the thread to a file that only its owner reads, and replace
   assert.match((await stage.run("/export json no/such/folder.json"))[0]!, /^The thread was not exported: /);
 });
 
+test("/export does not take an unknown format for the name of a file", async () => {
+  await using stage = await commandStage([say("Hello.")]);
+  await stage.session.sendMessage({ content: "Hello" });
+  assert.deepEqual(await stage.run("/export pdf"), [
+    'There is no format "pdf", only markdown, json, html. For a file of this name: /export markdown pdf',
+  ]);
+  assert.equal(existsSync(join(stage.folder, "pdf")), false);
+  await stage.run("/export markdown pdf");
+  assert.match(readFileSync(join(stage.folder, "pdf"), "utf8"), /Hello\./);
+});
+
 test("/init asks the agent for AGENTS.md, unless a turn runs or nothing can be written", async () => {
   await using stage = await commandStage([
     call("write_file", { file_path: "/AGENTS.md", content: "# Shop" }),
