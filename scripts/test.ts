@@ -1,5 +1,5 @@
 /**
- * npm test [-- FILE… --test-…=…]
+ * npm test [-- FILE… FOLDER… --test-…=…]
  *
  * Node runs all tests of a process one after the other, and a process for each file would spend most of its time starting. So files run
  * in groups, with one process for each group and three groups more at a time than there are cores: many tests wait. With
@@ -63,7 +63,7 @@ interface Outcome {
 const given = process.argv.slice(2);
 const options = given.filter((arg) => arg.startsWith("-"));
 const paths = given.filter((arg) => !arg.startsWith("-"));
-const files = globSync(paths.length > 0 ? paths : ALL).toSorted();
+const files = globSync(paths.length > 0 ? paths.map(testsAt) : ALL).toSorted();
 if (files.length === 0) throw new Error(`No test file matches ${paths.join(" ")}.`);
 const groups = groupsOf(files);
 const waiting = [...groups];
@@ -97,6 +97,11 @@ for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** A file, or all tests of a folder. */
+function testsAt(path: string): string {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, "**/*.test.ts") : path;
+}
 
 /** Each run adds what it bundles, which has another path in the next one. */
 function removeOld(folder: string): void {
