@@ -1,5 +1,3 @@
-import { nearest } from "@cinch/core/nearest";
-
 /** What a key of the app does. The keys of the composer's text are in `composer/editor-keys.ts`. */
 const DEFAULTS = {
   send: ["enter"],
@@ -37,15 +35,17 @@ export function keymapOf(keys: Partial<Record<string, string>> = {}): Keymap {
   return map;
 }
 
-/** What the configuration has under `keys` that is no action. */
-export const keymapNotes = (keys: Readonly<Record<string, string>>): string[] =>
-  Object.keys(keys)
-    .filter((name) => !appActions.includes(name as AppAction))
-    .map((name) => {
-      const meant = nearest(name, appActions);
-      const next = meant === undefined ? `The actions are ${appActions.join(", ")}.` : `Did you mean "${meant}"?`;
-      return `"keys" of your configuration has "${name}", which is no action. ${next}`;
+/** What the user should know of `keys` in the configuration: which actions have no key because another action has theirs. */
+export function keymapNotes(keys: Partial<Record<string, string>>): string[] {
+  const keymap = keymapOf(keys);
+  const reachable = new Set(keymap.values());
+  return appActions
+    .filter((action) => !reachable.has(action))
+    .map((action) => {
+      const key = keys[action] ?? DEFAULTS[action][0];
+      return `"keys" of your configuration gives ${keyName(key)} to "${keymap.get(key)}", so "${action}" has no key. Give it another one.`;
     });
+}
 
 /** The key of an action, as a person writes it: `Ctrl-T`. */
 export const keyLabel = (keymap: Keymap, action: AppAction): string =>
