@@ -50,7 +50,7 @@ export function screenParts(shown: Shown): ScreenParts {
   const composer = composerView(ui.editor, { columns: size.columns, rows: Math.max(1, Math.floor(size.rows / 2)) });
   return {
     activity: [
-      ...(userCommand?.live() ?? []),
+      ...(userCommand?.live(context) ?? []),
       // A panel says itself what is waited for.
       ...(asked.shown ? [] : guarded("activity", () => activityLines(display, activity, context))),
     ],

@@ -1,7 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Env } from "../models/providers.ts";
 import { line, type Line } from "../terminal/line.ts";
+import { waitLine } from "../views/activity.ts";
+import { firstLine } from "../views/call-argument.ts";
 import { linesIn } from "../views/excerpt.ts";
+import { dim, span } from "../views/spans.ts";
+import type { ViewContext } from "../views/view.ts";
 import type { CommandOutput } from "./ui-state.ts";
 
 /** The end of the output that is kept: what is printed, and what goes with the next message. */
@@ -46,10 +50,14 @@ export class UserCommand {
     this.ended = this.#end();
   }
 
-  /** Its last lines, while it runs. */
-  live(): Line[] {
+  /** That it runs, and its last lines. */
+  live(context: ViewContext): Line[] {
+    const what = [span(`$ ${firstLine(this.command)}`, { bold: true })];
     const last = linesIn(this.#output).slice(-LIVE_LINES);
-    return [line(`$ ${this.command}`, { bold: true }), ...last.map((one) => line(`  ${one}`, { dim: true }))];
+    return [
+      waitLine({ what, since: null }, [span("Esc stops", dim)], context),
+      ...last.map((one) => line(`  ${one}`, { dim: true })),
+    ];
   }
 
   /** The second time, without asking. */

@@ -31,7 +31,7 @@ export function activityLines(display: HarnessDisplayState, activity: Activity, 
 }
 
 /** What does not fit is dropped from the right. */
-function waitLine({ what, since }: TurnWait, hint: Span[], context: ViewContext): Line {
+export function waitLine({ what, since }: TurnWait, hint: Span[], context: ViewContext): Line {
   const fields = [[spinner(context), span(" "), ...what]];
   if (since !== null) fields.push([span(formatElapsed(context.now - since), dim)]);
   if (hint.length > 0) fields.push(hint);

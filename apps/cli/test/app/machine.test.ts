@@ -126,6 +126,19 @@ test("a command of the user runs in the folder; its output is kept by its end, a
   assert.deepEqual(userCommandLines(progress).map(plainText), ["", "$ x", "done", "next"]);
 });
 
+test("a command of the user that prints nothing shows that it runs, and how it is stopped", async () => {
+  using place = temporary();
+  const command = new UserCommand("sleep 1000\n", {
+    folder: place.folder,
+    env: process.env,
+    changed: () => undefined,
+  });
+  const context = { width: 60, rows: 20, now: 0, unicode: true, active: true };
+  assert.deepEqual(command.live(context).map(plainText), ["⠋ $ sleep 1000 · Esc stops"]);
+  command.stop();
+  await command.ended;
+});
+
 test("stopping a command of the user stops what it started", async () => {
   using place = temporary();
   const command = new UserCommand("sleep 1000 & echo started; wait", {
