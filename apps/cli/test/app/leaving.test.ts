@@ -129,6 +129,8 @@ test("Esc Esc rewinds the conversation and the files, and the text returns to th
   await terminal.untilKeysCount();
   terminal.type(ENTER);
   await terminal.until(() => terminal.composer() === "write it again");
+  await terminal.until(/Reverted: /);
+  assert.equal(terminal.screenText().match(/── write it ──/g)?.length, 1);
   assert.equal(place.read("notes.md"), "first\n");
 });
 

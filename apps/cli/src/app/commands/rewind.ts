@@ -78,10 +78,7 @@ async function rewind(asked: Rewind, context: CommandContext): Promise<void> {
   const { session } = context;
   const diffs = asked.files ? await session.diff({ since: optionsOf(asked).toSeq }) : [];
   const result = await session.rewind(optionsOf(asked));
-  if (asked.conversation) {
-    context.showThread();
-    context.compose(textOf(asked.message.content));
-  }
+  if (asked.conversation) context.compose(textOf(asked.message.content));
   context.print(rewoundLines(result, described(result, { asked, diffs })));
 }
 
