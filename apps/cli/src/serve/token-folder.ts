@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, readdirSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROLES, tokenHash, type MayRole } from "@cinch/server";
 import * as z from "zod/mini";
@@ -8,7 +8,7 @@ import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import type { FolderOfUser } from "../setup/trust.ts";
 import { readSmallFile } from "../setup/small-file.ts";
-import { writeInState } from "../setup/state-folder.ts";
+import { changeInState, writeInState } from "../setup/state-folder.ts";
 import { userFolders } from "../setup/user-folders.ts";
 
 const PersonToken = z.object({
@@ -49,7 +49,7 @@ export class TokenFolder {
   /** Throws `UsageError` if there is no such token. */
   revoke(name: string): void {
     try {
-      rmSync(this.#fileOf(name));
+      changeInState(this.#folder, () => unlinkSync(this.#fileOf(name)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       throw new UsageError(`There is no token "${name}" for this folder. ${cinch} token list lists them.`);

@@ -10,8 +10,13 @@ export function writeInState(folder: string, write: () => void): void {
   } catch (error) {
     throw unwritable(folder, error);
   }
+  changeInState(folder, write);
+}
+
+/** For a folder that is there, or whose absence `change` reports. */
+export function changeInState(folder: string, change: () => void): void {
   try {
-    write();
+    change();
   } catch (error) {
     throw NOT_PERMITTED.has((error as NodeJS.ErrnoException).code ?? "") ? unwritable(folder, error) : error;
   }

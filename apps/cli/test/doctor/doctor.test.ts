@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { promisify } from "node:util";
 import type { Diagnosis } from "../../src/doctor/diagnosis.ts";
-import { inherited, Place } from "../cli.ts";
-import { MAIN } from "../programs.ts";
-
-const run = promisify(execFile);
+import { Place } from "../cli.ts";
+import { runWithMounts } from "../mounted.ts";
 
 /** `$1`: the folder to mount, `$2`: Node, `$3`: the program. Prints the exit code of each doctor after its findings. */
 const READ_ONLY_DISK = `
@@ -50,16 +46,10 @@ describe("cinch doctor", { concurrency: 2 }, () => {
 
   test("on a disk that is read-only, a healthy database and one that can't be made fail, and the advice harms neither", async (t) => {
     await using place = new Place();
-    const inNamespace = ["--user", "--map-root-user", "--mount"];
-    try {
-      await run("unshare", [...inNamespace, "true"]);
-    } catch {
-      return t.skip("no disk can be mounted here (unshare is not permitted)");
-    }
-    const env = { ...inherited(), HOME: place.home, CINCH_OFFLINE_DELAY_MS: "0" };
-    const args = [...inNamespace, "sh", "-c", READ_ONLY_DISK, "sh", place.folder, process.execPath, MAIN];
-    const { stdout } = await run("unshare", args, { env });
-    const [used, usedCode, fresh, freshCode] = JSON.parse(`[${stdout}0]`) as [Report, number, Report, number];
+    const env = { HOME: place.home, CINCH_OFFLINE_DELAY_MS: "0" };
+    const ran = await runWithMounts(t, READ_ONLY_DISK, { folder: place.folder, env });
+    if (!ran) return;
+    const [used, usedCode, fresh, freshCode] = JSON.parse(`[${ran.stdout}0]`) as [Report, number, Report, number];
     assert.deepEqual([usedCode, freshCode], [1, 1]);
     for (const [folder, { findings }] of Object.entries({ used, new: fresh }))
       assert.deepEqual(

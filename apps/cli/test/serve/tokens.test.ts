@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, test } from "node:test";
-import { promisify } from "node:util";
-import { inherited, Place } from "../cli.ts";
-import { MAIN } from "../programs.ts";
+import { Place } from "../cli.ts";
+import { runWithMounts } from "../mounted.ts";
 import { Served, StreamText } from "./served.ts";
-
-const run = promisify(execFile);
 
 const filesIn = (place: Place): string[] =>
   globSync("**/tokens/*", { cwd: join(place.home, ".local/state/cinch") }).map((file) =>
@@ -19,10 +15,11 @@ const filesIn = (place: Place): string[] =>
 const UNWRITABLE =
   /^cinch: \S+ can't be made or written \(E\w+: [\w -]+\)\. Make it writable, or name another folder with XDG_STATE_HOME\.\n$/;
 
-/** `$1`: the folder to mount, `$2`: Node, `$3`: the program. Adds a token, which makes the folder, and another when it is read-only. */
+/** Adds a token, which makes the folder. When it is read-only, adds another, and revokes the first. */
 const READ_ONLY_STATE = `
   mount -t tmpfs -o size=64m cinch "$1" && "$2" "$3" token add ann --may read 2>/dev/null && mount -o remount,ro "$1" || exit
-  "$2" "$3" token add bob --may read && exit 1; exit 0`;
+  "$2" "$3" token add bob --may read && exit 1
+  "$2" "$3" token revoke ann && exit 1; exit 0`;
 
 describe("cinch token", { concurrency: 3 }, () => {
   test("a token is printed once, and kept as a hash in a file that only its user can read", async () => {
@@ -75,17 +72,13 @@ describe("cinch token", { concurrency: 3 }, () => {
 
   test("a state folder that became read-only is named, with what to do", async (t) => {
     await using place = new Place();
-    const inNamespace = ["--user", "--map-root-user", "--mount"];
-    try {
-      await run("unshare", [...inNamespace, "true"]);
-    } catch {
-      return t.skip("no disk can be mounted here (unshare is not permitted)");
-    }
-    const env = { ...inherited(), HOME: place.home, XDG_STATE_HOME: place.home };
-    const args = [...inNamespace, "sh", "-c", READ_ONLY_STATE, "sh", place.home, process.execPath, MAIN];
-    const { stderr } = await run("unshare", args, { env, cwd: place.folder });
-    assert.match(stderr, UNWRITABLE);
-    assert.match(stderr, /\/tokens can't be made or written \(EROFS: /);
+    const env = { HOME: place.home, XDG_STATE_HOME: place.home };
+    const ran = await runWithMounts(t, READ_ONLY_STATE, { folder: place.home, env, cwd: place.folder });
+    if (!ran) return;
+    const [add, revoke] = ran.stderr.split(/^(?=cinch: )/m);
+    assert.match(add!, UNWRITABLE);
+    assert.match(add!, /\/tokens can't be made or written \(EROFS: /);
+    assert.equal(revoke, add);
   });
 
   test("of several processes that add the same person one succeeds, and others do not disturb it", async () => {

@@ -1,4 +1,4 @@
-import { Agent, Harness, memoryStore, type Workspace } from "@cinch/core";
+import { Agent, Harness, memoryStore, type Store, type Workspace } from "@cinch/core";
 import type { ThreadFiles, WorkspaceHost } from "@cinch/core/workspace";
 import type { BackendUnderTest } from "@cinch/testkit";
 import { sqliteStore } from "@cinch/sqlite";
@@ -6,12 +6,8 @@ import { join } from "node:path";
 import { storeBackend, threadBackend, type Backend } from "@cinch/workspace";
 import { TemporaryFolder, reach } from "../temporary-folder.ts";
 
-/** A harness, and the host that its workspace gets. */
-async function hosted(
-  make: (host: WorkspaceHost) => Promise<Omit<BackendUnderTest, "dispose">>,
-  { inMemory = false } = {},
-): Promise<BackendUnderTest> {
-  const place = await TemporaryFolder.make();
+/** What a workspace gets from a harness on this store. */
+export async function hostOn(storage: Store): Promise<{ host: WorkspaceHost; harness: Harness }> {
   const opened = Promise.withResolvers<WorkspaceHost>();
   const workspace: Workspace = {
     tools: {},
@@ -21,14 +17,24 @@ async function hosted(
     },
     close: async () => undefined,
   };
-  const storage = inMemory ? memoryStore() : sqliteStore({ path: join(place.path, "cinch.db") });
   const harness = new Harness({ id: "x", agent: new Agent({ name: "a" }), storage, workspace });
   await harness.init();
+  return { host: await opened.promise, harness };
+}
+
+async function hosted(
+  make: (host: WorkspaceHost) => Promise<Omit<BackendUnderTest, "dispose">>,
+  { inMemory = false } = {},
+): Promise<BackendUnderTest> {
+  const place = await TemporaryFolder.make();
+  const { host, harness } = await hostOn(
+    inMemory ? memoryStore() : sqliteStore({ path: join(place.path, "cinch.db") }),
+  );
   const dispose = async () => {
     await harness.close();
     await place[Symbol.asyncDispose]();
   };
-  return { ...(await make(await opened.promise)), inMemory, dispose };
+  return { ...(await make(host)), inMemory, dispose };
 }
 
 /** Each kind of backend that stores files in a journal, empty. */

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Agent, Harness, type Workspace } from "@cinch/core";
 import { MemoryData, MemoryStore, type AppendOptions } from "@cinch/core/store";
-import type { WorkspaceHost } from "@cinch/core/workspace";
 import { storeBackend } from "@cinch/workspace";
 import { reach } from "../temporary-folder.ts";
+import { hostOn } from "./journal-backends.ts";
 
 class CountingStore extends MemoryStore {
   readonly appends: AppendOptions[] = [];
@@ -24,19 +23,9 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 test("files that are written into a store at once share commits, and wait for no lease", async () => {
   const storage = new CountingStore(new MemoryData());
-  const opened = Promise.withResolvers<WorkspaceHost>();
-  const workspace: Workspace = {
-    tools: {},
-    open: async (host) => {
-      opened.resolve(host);
-      return { protection: "none", description: "" };
-    },
-    close: async () => undefined,
-  };
-  const harness = new Harness({ id: "x", agent: new Agent({ name: "a" }), storage, workspace });
-  await harness.init();
+  const { host, harness } = await hostOn(storage);
   const backend = storeBackend();
-  await backend.open?.(await opened.promise);
+  await backend.open?.(host);
   const paths = Array.from({ length: 20 }, (_, at) => `/${at}.txt`);
   await Promise.all(paths.map((path) => backend.write(path, bytesOf(path), {}, reach)));
   const written = (await backend.list("/", reach)).map(({ path }) => path);
