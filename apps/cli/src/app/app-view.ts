@@ -8,6 +8,7 @@ import type { Line } from "../terminal/line.ts";
 import type { Size } from "../terminal/terminal-port.ts";
 import { wrapLines } from "../text/wrap.ts";
 import { endLines, errorLines } from "../views/failure.ts";
+import { unansweredLines } from "../views/message.ts";
 import type { ViewContext } from "../views/view.ts";
 import type { Activity } from "./activity.ts";
 import type { AskedPanels } from "./asked-panels.ts";
@@ -122,6 +123,7 @@ export class AppView {
     const lines = [
       ...(display.lastError === this.#shownError ? [] : errorLines(display.lastError, context)),
       ...(end === this.#shownEnd ? [] : endLines(end, context)),
+      ...(end !== this.#shownEnd && isUnanswered(end, display) ? unansweredLines(context) : []),
     ];
     this.#shownError = display.lastError;
     this.#shownEnd = end;
@@ -164,3 +166,7 @@ export class AppView {
     this.#cancelTick = wait === Infinity ? undefined : clock.after(wait, request);
   }
 }
+
+/** An answer that was stopped says so itself. */
+const isUnanswered = (end: Activity["end"], { messages }: HarnessDisplayState): boolean =>
+  end?.reason === "aborted" && messages.at(-1)?.role === "user";

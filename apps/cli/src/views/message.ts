@@ -50,6 +50,9 @@ export const thoughtLine = (ms: number | undefined, context: ViewContext): Line 
 export const interruptedLines = (context: ViewContext): Line[] =>
   noticeLines(signs.failed, "interrupted: the answer ends here", context);
 
+export const unansweredLines = (context: ViewContext): Line[] =>
+  noticeLines(signs.failed, "stopped: there is no answer", context);
+
 /** After a part of an answer that was printed and is not in the journal. */
 export const discardedLines = (context: ViewContext): Line[] =>
   noticeLines(signs.failed, "the answer broke off and begins again:", context);

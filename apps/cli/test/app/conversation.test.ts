@@ -73,6 +73,18 @@ test("Esc stops the turn, the text stays, and Enter on an empty line sends what 
   await terminal.until(/You {2}later[^]*The second one is long\./);
 });
 
+test("a turn that is stopped before its first word says so, once for each turn", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("silent");
+  for (const message of ["hello", "and now"]) {
+    await terminal.send(message);
+    await terminal.until(new RegExp(`You {2}${message}[^]*Esc stops`));
+    terminal.type(ESC);
+    await terminal.until(new RegExp(`You {2}${message}\\n+✗ stopped: there is no answer\\n`));
+  }
+  assert.equal(terminal.screenText().split("there is no answer").length, 3);
+});
+
 test("a turn that fails says why and what to do, once for each turn", async () => {
   using place = new AppFolder();
   const terminal = await place.start("fails");

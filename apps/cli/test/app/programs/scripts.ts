@@ -34,6 +34,7 @@ const corpus = Object.entries(hostile).map(([name, text]) => `${name}: ${text}`)
 export const scripts: Record<string, Step[]> = {
   streams: [gated("The first paragraph.\n\nThe second ", "gate", "one is **long**.\n"), say("Second answer.")],
   hangs: [hang("I hang here")],
+  silent: [hang()],
   fails: [
     () => {
       throw new Error("the provider is on fire");
