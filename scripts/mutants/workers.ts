@@ -114,4 +114,25 @@ export const workers = inPackage("packages/core", [
     replace: "if (this.#watching.size > 0) this.#cancel",
     tests: ["thread/driver-watch"],
   },
+  {
+    attacks: "outages: a worker keeps the lease that it could not release, and does not drive",
+    file: "turn/driver.ts",
+    find: "await this.askStore(() => this.ports.store.release(this.journal.id, epoch));",
+    replace: "await this.ports.store.release(this.journal.id, epoch);",
+    tests: ["workers/away"],
+  },
+  {
+    attacks: "outages: a call of a subagent is refused while the store is away",
+    file: "turn/authorize.ts",
+    find: "driver.askStore(() => Promise.all(above.map((thread) => thread.refresh())))",
+    replace: "Promise.all(above.map((thread) => thread.refresh()))",
+    tests: ["workers/away"],
+  },
+  {
+    attacks: "outages: a tool for subagents fails while the store is away",
+    file: "turn/calls.ts",
+    find: "driver.askStore(() => store.read(threadId, range))",
+    replace: "store.read(threadId, range)",
+    tests: ["workers/away"],
+  },
 ]);

@@ -270,7 +270,6 @@ export class Supervisor {
 
   async #release(): Promise<void> {
     const driver = this.#driver;
-    this.#driver = undefined;
     if (driver?.hasDriven) this.#lastDrivenTurnId = this.#thread.state.turn?.turnId;
     try {
       await driver?.release();
@@ -278,6 +277,7 @@ export class Supervisor {
       this.#unreleased = driver?.epoch;
       this.#thread.report("The lease could not be released", error);
     }
+    this.#driver = undefined;
   }
 
   async #releaseLate(epoch: number, force: boolean): Promise<void> {
@@ -292,8 +292,8 @@ export class Supervisor {
     if (error instanceof LeaseLost) {
       this.#isDrivenElsewhere = true;
       this.#thread.discardDraft();
+      return this.#watch(force);
     }
-    if (error instanceof LeaseLost) return this.#watch(force);
     if (isPassing(error)) return this.#retryLater(force);
     if (this.#driver && this.#thread.state.turn) {
       try {

@@ -65,7 +65,7 @@ async function check(driver: Driver, call: Call, setup: Setup): Promise<Authoriz
   const { resourceId, agent } = state;
   const above = ancestorsOf(agent, ports.threads);
   if (above.length !== (agent?.path.length ?? 0)) throw new Error("The threads above this subagent are not open here.");
-  const refreshAbove = () => Promise.all(above.map((thread) => thread.refresh()));
+  const refreshAbove = () => driver.askStore(() => Promise.all(above.map((thread) => thread.refresh())));
   await refreshAbove();
   const { policies } = journal;
   const { toolCallId, toolName, args } = call;

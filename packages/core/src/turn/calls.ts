@@ -7,6 +7,7 @@ import { CallFiles } from "./call-files.ts";
 import { CallSkills } from "./call-skills.ts";
 import { CallState } from "./call-state.ts";
 import { withTimeout } from "../ports/clock.ts";
+import type { Store } from "../ports/store.ts";
 import type { ControlHost } from "../tools/control/host.ts";
 import { historyOf } from "../queries/thread-history.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
@@ -226,22 +227,26 @@ async function execute(
 
 const UNTIL_MS = 2_000;
 
-function hostFor({ journal, ports: { store, threads, clock } }: Driver): ControlHost {
+function hostFor(driver: Driver): ControlHost {
+  const { journal, ports } = driver;
+  const { store, threads, clock } = ports;
+  const read = (threadId: string, range: Parameters<Store["read"]>[1]) =>
+    driver.askStore(() => store.read(threadId, range));
   return {
     get state() {
       return journal.state;
     },
     keepForFork: (runId) => journal.keepForFork(runId),
-    event: async (seq) => (await store.read(journal.id, { after: seq - 1, upTo: seq }))[0],
-    record: (threadId) => store.thread(threadId),
-    lastSeq: async (threadId) => (await store.read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,
-    hasStarted: (run) => hasStarted(store, run),
+    event: async (seq) => (await read(journal.id, { after: seq - 1, upTo: seq }))[0],
+    record: (threadId) => driver.askStore(() => store.thread(threadId)),
+    lastSeq: async (threadId) => (await read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,
+    hasStarted: (run) => driver.askStore(() => hasStarted(store, run)),
     isWaiting: (threadId) => threads.opened(threadId)?.display.status === "waiting",
     now: () => clock.now(),
     until: async (condition) => {
       const end = clock.now() + UNTIL_MS;
       while (!condition(journal.state) && clock.now() < end) await withTimeout(clock, journal.changed(), { ms: 50 });
     },
-    visit: (threadId, work) => threads.visit(threadId, work),
+    visit: (threadId, work) => driver.askStore(() => threads.visit(threadId, work)),
   };
 }

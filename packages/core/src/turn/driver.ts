@@ -219,7 +219,7 @@ export class Driver {
     const lease = this.#lease;
     if (!lease) throw new LeaseLost();
     const offloading = new Offloading(this);
-    const appended = await this.#persist(() => offloading.append(decide, lease));
+    const appended = await this.askStore(() => offloading.append(decide, lease));
     switch (appended.kind) {
       case "nothing":
         return appended.result;
@@ -236,11 +236,11 @@ export class Driver {
     }
   }
 
-  /** Retries until the store recovers: a driver has no caller that could. */
-  async #persist<T>(write: () => Promise<T>): Promise<T> {
+  /** Asks again until the store answers: a driver has no caller that could. */
+  async askStore<T>(ask: () => Promise<T>): Promise<T> {
     for (let isReported = false; ; isReported = true) {
       try {
-        return await write();
+        return await ask();
       } catch (error) {
         const mayRecover = error instanceof CinchError && (error.code === "STORE_FULL" || error.code === "STORE_BUSY");
         if (!mayRecover || this.closing.aborted) throw error;
@@ -258,7 +258,8 @@ export class Driver {
     const age = now - this.#confirmedAt;
     // A negative age means that the clock was set back.
     if (age >= 0 && age < RECHECK_MS) return;
-    if (!(await this.ports.store.holds(this.journal.id, this.#lease.epoch))) {
+    const { epoch } = this.#lease;
+    if (!(await this.askStore(() => this.ports.store.holds(this.journal.id, epoch)))) {
       this.#lease = null;
       throw new LeaseLost();
     }
@@ -279,7 +280,8 @@ export class Driver {
   async release(): Promise<void> {
     if (this.epoch !== undefined && this.runnable.size > 0)
       await this.append((state) => handBack(state, this.runnable));
-    if (this.epoch !== undefined) await this.ports.store.release(this.journal.id, this.epoch);
+    const { epoch } = this;
+    if (epoch !== undefined) await this.askStore(() => this.ports.store.release(this.journal.id, epoch));
     this.#lease = null;
   }
 

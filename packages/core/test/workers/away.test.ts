@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, CinchError, memoryStore, type DurableEvent, type HarnessConfig, type Store } from "@cinch/core";
+import type { MemoryStore } from "@cinch/core/store";
+import { call, say, script } from "@cinch/testkit";
+import { noting, permissions } from "../support.ts";
+import { eventually, Team } from "./team.ts";
+
+const AWAY_MS = 200;
+/** They ask no database, or are not asked by a turn. */
+const ANSWERED = new Set(["open", "close", "die", "follow", "followThreads", "metrics"]);
+
+/** The store of a process that loses its database at the `nth` call, and gets it back after some time. */
+function awayAt(store: MemoryStore, nth: number): { store: MemoryStore; wasAway: () => boolean } {
+  let [asked, backAt] = [0, Infinity];
+  const reach = (): void => {
+    if (++asked === nth) backAt = Date.now() + AWAY_MS;
+    if (asked >= nth && Date.now() < backAt) throw new CinchError("STORE_BUSY", "The database does not answer.");
+  };
+  const proxy = new Proxy(store, {
+    get(target, name: string) {
+      const value = (target as unknown as Record<string, unknown>)[name];
+      if (typeof value !== "function") return value;
+      if (ANSWERED.has(name)) return value.bind(target);
+      return async (...args: unknown[]) => {
+        reach();
+        return (value as (...args: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+  return { store: proxy, wasAway: () => backAt < Infinity };
+}
+
+type Configured = Pick<HarnessConfig, "agent" | "permissions">;
+
+/** An agent that delegates to one that uses a tool, and then uses it itself. */
+function delegating(runs: unknown[]): Configured {
+  const { note } = noting(runs);
+  const searches = script(call("note", { what: "in the tree" }), say("Found it."));
+  const search = new Agent({ name: "search", model: searches, tools: { note } });
+  const asks = script(call("task", { agent: "search", prompt: "Search" }), call("note", { what: "x" }), say("Done."));
+  return { agent: new Agent({ name: "dev", model: asks, tools: { note }, subagents: [search] }), permissions };
+}
+
+/** An agent that starts two runs in the background, of which one may run at a time, and waits for both. */
+function queueing(runs: unknown[]): Configured {
+  const { note } = noting(runs);
+  const searches = script(call("note", { what: "in the tree" }), say("Found it."));
+  const search = new Agent({ name: "search", model: searches, tools: { note } });
+  const asks = script(
+    call(
+      ["task", { agent: "search", prompt: "one", background: true }, "a"],
+      ["task", { agent: "search", prompt: "two", background: true }, "b"],
+    ),
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "all", timeout_ms: 600_000 }),
+    say("Done."),
+  );
+  const subagentBackground = { maxConcurrent: 1, wake: false };
+  return { agent: new Agent({ name: "dev", model: asks, subagents: [search], subagentBackground }), permissions };
+}
+
+/** What a reader of the journals learns of calls, runs and turns. */
+async function story(store: Store): Promise<string[]> {
+  const journals = await Promise.all((await store.threads()).map(({ id }) => store.read(id)));
+  return journals.flat().flatMap(lineOf).toSorted();
+}
+
+function lineOf(event: DurableEvent): string[] {
+  switch (event.type) {
+    case "tool_end":
+      return [`${event.toolName}: ${event.isError ? JSON.stringify(event.result) : "ended"}`];
+    case "agent_end":
+      return [`turn: ${event.reason}`];
+    case "subagent_end":
+      return [`run: ${event.status}`];
+    default:
+      return [];
+  }
+}
+
+/** So many outages are tried at once. */
+const AT_ONCE = 24;
+const model = script();
+
+for (const [what, configured, expected] of [
+  [
+    "that waits for its subagent",
+    delegating,
+    ["note: ended", "note: ended", "run: complete", "task: ended", "turn: complete", "turn: complete"],
+  ],
+  [
+    "with a queue in the background",
+    queueing,
+    [
+      "agent_await: ended",
+      ...["note: ended", "note: ended", "run: complete", "run: complete", "task: ended", "task: ended"],
+      ...["turn: complete", "turn: complete", "turn: complete"],
+    ],
+  ],
+] as const)
+  test(`a worker whose database is away for a while, from any call on, ends the turn of a tree ${what} as it would have`, async () => {
+    /** Whether the outage came: there may be fewer calls. */
+    const survived = async (nth: number): Promise<boolean> => {
+      await using team = new Team();
+      const runs: unknown[] = [];
+      const away = awayAt(memoryStore(team.data), nth);
+      const front = await team.front({ model, ...configured([]) });
+      const { id } = await front.createThread();
+      await front.followUp({ content: "go" });
+      // No session is at the thread, so that no process but the worker has it open.
+      await front.createThread();
+      await team.worker({ model, ...configured(runs), storage: away.store });
+      await eventually(async () => (await front.store.read(id)).some(({ type }) => type === "agent_end"));
+      await eventually(async () => (await front.store.load()).awake === 0);
+      assert.deepEqual([await story(front.store), runs.length], [expected, 2], `call ${nth}`);
+      return away.wasAway();
+    };
+    for (let first = 1; ; first += AT_ONCE) {
+      const calls = Array.from({ length: AT_ONCE }, (_, at) => first + at);
+      if ((await Promise.all(calls.map(survived))).includes(false)) return;
+    }
+  });
