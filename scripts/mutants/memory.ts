@@ -183,7 +183,7 @@ export const memory = [
     {
       attacks: "memory: an idle thread keeps the lease after a compaction",
       file: "turn/fit-context.ts",
-      find: "return proposal && { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };",
+      find: "return proposal && { ...proposal, release: !needsDriving(stateAfter(state, proposal.events)), result: true };",
       replace: "return proposal && { ...proposal, result: true };",
       tests: [M("summaries")],
     },

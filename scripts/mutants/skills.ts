@@ -34,7 +34,7 @@ export const skills = [
     {
       attacks: "skills: one that asks offers answers that interruptOn does not accept",
       file: "permissions/gate.ts",
-      find: "const interrupt = isInterrupted ? { interrupt: true } : {};",
+      find: "const interrupt = mustInterrupt ? { interrupt: true } : {};",
       replace: "const interrupt = {};",
       tests: ["turn/skills"],
     },

@@ -201,7 +201,7 @@ export async function within(ms: number, promise: Promise<unknown>): Promise<voi
 
 export const closedStore = (): CinchError => new CinchError("CLOSED", "The store is not open. Call its open() first.");
 
-/** The same for a direct connection, whose queries are short. */
+/** After so long without an answer, a direct connection counts as lost. Its queries are short. */
 export const SILENT_MS = 5_000;
 
 type Socketed = Client & { connection: { stream: { destroy(): void } } };

@@ -6,7 +6,7 @@ import type { ThreadState } from "../folds/state.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
-import { preview } from "../turn/decide.ts";
+import { stateAfter } from "../turn/decide.ts";
 import { denialBy } from "../turn/setup.ts";
 import { judgeCall, type PolicyLevels } from "../permissions/gate.ts";
 
@@ -28,7 +28,7 @@ export async function policyCommand(
   for (;;) {
     const before = thread.state;
     const events = await change(before);
-    const after = preview(before, events);
+    const after = stateAfter(before, events);
     const { rules, grants } = after.control.policies;
     const denies = events.some((event) => event.type === "permission_changed" && event.rule.policy === "deny");
     if (rules.length + grants.length > MAX_RULES && !denies)

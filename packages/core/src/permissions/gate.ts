@@ -71,13 +71,13 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
   const findingsOf = (rules: readonly Rule[]) =>
     rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, call));
   const interrupts = await Promise.all(interruptFinding(config.interruptOn, tool.name, input));
-  const isInterrupted = interrupts.some(({ fit }) => fit !== "none");
+  const mustInterrupt = interrupts.some(({ fit }) => fit !== "none");
   const findings = await Promise.all([
     ...availabilityFinding(tool, pathRules),
     ...policyFinding(call, config.topPathRules),
     ...findingsOf(config.rules),
     ...interrupts,
-    ...heldFindings(top, call, { category, isInterrupted }),
+    ...heldFindings(top, call, { category, mustInterrupt }),
   ]);
   const available = config.isAvailable(tool.name);
   const yolo = top.yolo ?? config.yolo;
@@ -116,10 +116,10 @@ const NO_PERMISSIONS: AgentPermissions = { rules: [], pathRules: [] };
 function heldFindings(
   { rules, grants, skills }: Policies,
   call: JudgedCall,
-  { category, isInterrupted = false }: { category: ToolCategory; isInterrupted?: boolean },
+  { category, mustInterrupt = false }: { category: ToolCategory; mustInterrupt?: boolean },
 ): Promise<Finding>[] {
   // The answers that `interruptOn` accepts are also those for a skill that asks.
-  const interrupt = isInterrupted ? { interrupt: true } : {};
+  const interrupt = mustInterrupt ? { interrupt: true } : {};
   const held = [...rules, ...grants].filter((one) => concerns(one, call.tool.name, category));
   return [
     ...held.map((one) => ({ seq: one.seq, finding: () => ruleFinding(one, call) })),

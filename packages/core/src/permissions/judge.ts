@@ -4,8 +4,9 @@ import type { Policy, ToolCategory } from "./rule.ts";
 export type Fit = "all" | "some" | "none";
 
 /**
- * The more specific rule decides: a pattern, a path rule or `interruptOn`, then the tool, then the category. `insist` ranks above all of
- * them: a tool whose `policy` returns `insist` asks, unless YOLO is on.
+ * The more specific rule decides: what looks at the arguments (`pattern`: patterns and path rules, the tool's `policy`, `interruptOn`, a
+ * loaded skill), then the tool, then the category. `insist` ranks above all of them: a tool whose `policy` returns `insist` asks, unless
+ * YOLO is on.
  */
 const RANKS = ["insist", "pattern", "tool", "category"] as const;
 type Rank = (typeof RANKS)[number];

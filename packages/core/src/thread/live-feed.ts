@@ -25,7 +25,7 @@ interface Entry {
 }
 
 /**
- * What the process that drives a thread, or was the last to drive it, shows of it to readers in others: it may be the next to drive it, and
+ * What this process shows of a thread to readers in other processes, while it drives the thread and after that until another process drives:
  * jobs of the last turn may go on. Events are numbered under each lease, so that a reader can continue after a cut. Without a reader, nothing is kept for long.
  */
 export class LiveFeed {

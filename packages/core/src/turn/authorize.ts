@@ -73,8 +73,8 @@ async function check(driver: Driver, call: Call, setup: Setup): Promise<Authoriz
   if (!tool) return refuse(call, `There is no tool "${toolName}". The tools are: ${namesOf(setup).join(", ")}.`);
   // Patterns and policies get one copy and the tool another: the tool runs with what was judged, even if they change theirs.
   const [judged, run] = await Promise.all([tool.schema.check(copy(args)), tool.schema.check(copy(args))]);
-  if (!judged.ok || !run.ok)
-    return refuse(call, `Invalid arguments for ${toolName}:\n${judged.ok ? "" : judged.problem}`);
+  if (!judged.ok) return refuse(call, `Invalid arguments for ${toolName}:\n${judged.problem}`);
+  if (!run.ok) return refuse(call, `Invalid arguments for ${toolName}:\n${run.problem}`);
   const resumed = await resumption(call, tool);
   if (resumed && "problem" in resumed) return refuse(call, `The answer does not fit ${toolName}:\n${resumed.problem}`);
   const judgedCall: JudgedCall = {

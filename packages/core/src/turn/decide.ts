@@ -85,7 +85,7 @@ export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean 
 export const hasUnrecordedChanges = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
 
 /** The state as it would be after these events. */
-export function preview(state: ThreadState, events: readonly NewEvent[]): ThreadState {
+export function stateAfter(state: ThreadState, events: readonly NewEvent[]): ThreadState {
   const stamped = events.map((event, at) => ({ ...event, v: 1, at: 0, seq: state.seq + at + 1, threadId: "" }));
   return reduceThreadAll(state, stamped as DurableEvent[]);
 }
@@ -177,7 +177,7 @@ export function endTurn(
   const held = reason === "aborted" && hasQueued(state.inbox) ? { held: !turn.hasInputAfterAbort } : {};
   const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }), ...held };
   const events: NewEvent[] = [...before, ...ends, ...step, end];
-  return { events, release: !needsDriving(preview(state, events)) };
+  return { events, release: !needsDriving(stateAfter(state, events)) };
 }
 
 /** The end of a call that has not ended when its turn does. */
@@ -246,7 +246,7 @@ export const stepEnd = ({ turnId, finishReason, usage }: Turn): NewEvent => ({
 
 /** Ends the step if these events end its last call, and releases the lease if the turn waits for a person. */
 export function afterCall(state: ThreadState, events: NewEvent[]): Proposal {
-  const { turn } = preview(state, events);
+  const { turn } = stateAfter(state, events);
   if (!turn) return { events };
   if (turn.phase === "model" && turn.calls.length > 0) return { events: [...events, stepEnd(turn)] };
   return { events, release: isWaiting(turn) && !turn.aborting };

@@ -9,7 +9,7 @@ import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
 import { checkPlan } from "./check-plan.ts";
 import { contextView, leftAfter } from "./context-view.ts";
-import { needsDriving, preview } from "./decide.ts";
+import { needsDriving, stateAfter } from "./decide.ts";
 import type { Driver } from "./driver.ts";
 import { asFailure, MemoryWork, type WorkFailure } from "./memory-work.ts";
 import { shareObservations } from "./resource-memory.ts";
@@ -94,7 +94,7 @@ async function appendCut(
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
     const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }), state);
-    return proposal && { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
+    return proposal && { ...proposal, release: !needsDriving(stateAfter(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
 }
@@ -250,7 +250,7 @@ async function notDone(driver: Driver, failed?: WorkFailure, work?: MemoryWork):
       reason: "requested",
     };
     const events = [...(work ? usageOf(work, driver) : []), failed ? { ...answer, failed } : answer];
-    return { events, release: !needsDriving(preview(state, events)) };
+    return { events, release: !needsDriving(stateAfter(state, events)) };
   });
   return false;
 }

@@ -3,7 +3,7 @@ import type { NewEvent } from "../events/event-map.ts";
 import type { RewoundFile } from "../events/files.ts";
 import type { Undo } from "../ports/workspace.ts";
 import { CallFiles } from "./call-files.ts";
-import { needsDriving, preview } from "./decide.ts";
+import { needsDriving, stateAfter } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
 
 /** Reverts the files of a rewind. If the process dies, the next driver repeats it: files that are reverted already stay as they are. */
@@ -21,7 +21,7 @@ export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
     const left = restoring.files.filter(({ path, rewound }) => rewound && failed.has(path));
     const notReverted = left.length > 0 ? { left } : {};
     const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored, ...notReverted }];
-    return { events, release: !needsDriving(preview(state, events)) };
+    return { events, release: !needsDriving(stateAfter(state, events)) };
   });
 }
 
@@ -38,7 +38,7 @@ export async function settleCommands(driver: Driver, undo: Undo): Promise<void> 
       if (!Object.hasOwn(state.files.trees, call)) return null;
       const turn = state.turn ? { turnId: state.turn.turnId } : {};
       const events: NewEvent[] = [{ type: "checkpoint_created", ...turn, reason: "settled", call }];
-      return { events, release: !needsDriving(preview(state, events)) };
+      return { events, release: !needsDriving(stateAfter(state, events)) };
     });
   }
 }

@@ -34,7 +34,7 @@ import {
   MAX_TAKEOVERS,
   needsDriving,
   noteMessage,
-  preview,
+  stateAfter,
   stepEnd,
   takeSteers,
   waitsForPerson,
@@ -328,7 +328,7 @@ async function appendAnswer(
       firstEvent(call, { turnId, key: `${driver.journal.id}:${firstSeq + at}` }),
     );
     const events = [...answered, ...starts];
-    const after = preview(state, events);
+    const after = stateAfter(state, events);
     if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs, result: runnableOf(starting) };
     events.push(stepEnd(after.turn));
     // The results of calls give the reason. For an answer without calls a note gives it, and the model answers again.
@@ -336,7 +336,7 @@ async function appendAnswer(
       return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)], blobs };
     if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
     events.push({ type: "agent_end", turnId, reason: isLast ? "max_steps" : "complete" });
-    return { events, blobs, release: !needsDriving(preview(state, events)) };
+    return { events, blobs, release: !needsDriving(stateAfter(state, events)) };
   });
   driver.runnable.clear();
   driver.addRunnable(runnable);

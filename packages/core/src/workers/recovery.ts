@@ -61,7 +61,7 @@ export class Recovery {
     const except = [...this.#setbacks.threads, ...this.#driven.keys()];
     const limit = MOST - this.#driven.size;
     if (limit <= 0) return;
-    for (const { threadId } of (await this.#ports.store.stranded?.({ limit, freeMs: FREE_MS, except })) ?? [])
+    for (const { threadId } of await this.#ports.store.stranded({ limit, freeMs: FREE_MS, except }))
       if (!this.#isClosed) this.#driven.set(threadId, this.#drive(threadId));
   }
 

@@ -248,7 +248,9 @@ export class Worker {
     this.#cancelLook?.();
     const { placement, store, clock, report } = this.#ports;
     const drained = Promise.all([placement.drain(), store.announce({ draining: true })]).then(() => true);
-    drained.catch((error: unknown) => report(`The placement could not be drained: ${String(error)}`));
+    drained.catch((error: unknown) =>
+      report(`The other processes may not know that this worker drains: ${String(error)}`),
+    );
     await withTimeout(clock, drained).catch(() => undefined);
   }
 

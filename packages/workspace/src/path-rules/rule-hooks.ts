@@ -44,7 +44,7 @@ export function withFrozen(hooks: PolicyHooks, frozen: PolicyHooks["before"]): P
     before(access, reach) {
       const refusal = hooks.before?.(access, reach);
       const isWrite = access.operation === "write" || access.operation === "delete";
-      return refusal === undefined && isWrite ? frozen?.(access, reach) : refusal;
+      return isWrite ? Promise.resolve(refusal).then((given) => given ?? frozen?.(access, reach)) : refusal;
     },
     // Any directory may hold a repository.
     guards: () => true,

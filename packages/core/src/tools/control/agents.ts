@@ -9,7 +9,7 @@ import { awaited, type AwaitPayload } from "../../folds/awaited.ts";
 import { isQueued, type BackgroundAgent, type Run } from "../../folds/runs.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import { trieEntries, trieGet } from "../../folds/trie.ts";
-import { preview } from "../../turn/decide.ts";
+import { stateAfter } from "../../turn/decide.ts";
 import { cancelledBeforeStart, endRun } from "../../turn/ended-run.ts";
 import { defineTool, type ToolSet } from "../tool.ts";
 import { hostOf, suspendForChildren, type ControlHost } from "./host.ts";
@@ -97,7 +97,7 @@ const agentCancel = defineTool({
         ...queued.flatMap((run) => cancelledEnd(state, run)),
         ...withoutNotes(state, agentsOf(state, wanted)),
       ];
-      const after = new Map(agentsOf(preview(state, events), wanted));
+      const after = new Map(agentsOf(stateAfter(state, events), wanted));
       const isLeft = ([agentId]: Agents[number]) => after.get(agentId)?.status === null;
       const lines = before.map(
         (one) => `${one[0]} (${one[1].agentName}): ${isLeft(one) ? NOT_STOPPED : howStopped(one[1])}`,
