@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
+import { once } from "node:events";
 import { describe, test } from "node:test";
 import { eventsOf, Place, type LedgerEntry } from "./cli.ts";
+import { holding, release } from "./held-sleep.ts";
 
 /** For each number, how often the counter began and ended. */
 function counted(entries: readonly LedgerEntry[]): Record<string, [begun: number, ended: number]> {
@@ -14,9 +15,14 @@ function counted(entries: readonly LedgerEntry[]): Record<string, [begun: number
   return numbers;
 }
 
-/** The process gets each signal a second time from itself: from outside, it would come too late when the machine is busy. */
-const again = `process.once("SIGINT", () => { process.kill(process.pid, "SIGINT"); process.once("SIGINT", () => console.error("again")); })`;
-const TWICE = `--import=data:text/javascript,${encodeURIComponent(again)}`;
+/** The process gets the signal a second time from itself: from outside, it would come too late when the machine is busy. */
+const twice = (again: string): Record<string, string> => {
+  const source = `process.once("SIGINT", () => { ${again}; process.once("SIGINT", () => console.error("again")); })`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` };
+};
+const AT_ONCE = twice(`process.kill(process.pid, "SIGINT")`);
+/** Later than the time in which two count as one. */
+const LATER = twice(`setTimeout(() => process.kill(process.pid, "SIGINT"), 250)`);
 
 describe("interruptions of a run", { concurrency: 4 }, () => {
   test("Ctrl-C aborts the turn and exits with 130, and the thread can be continued", async () => {
@@ -34,7 +40,7 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
 
   test("a Ctrl-C that arrives from the terminal and from npm counts once", async () => {
     await using place = new Place();
-    const running = place.start(["run", "wait 30 seconds"], { env: { NODE_OPTIONS: TWICE } });
+    const running = place.start(["run", "wait 30 seconds"], { env: AT_ONCE });
     await running.prints(/→ wait/);
     running.child.kill("SIGINT");
     const { code, stderr } = await running.finished;
@@ -46,21 +52,20 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
     await using place = new Place();
     const other = place.start(["run", "wait 30 seconds"]);
     await other.prints(/→ wait/);
-    other.child.kill("SIGSTOP");
-    const running = place.start(["run", "--continue"]);
+    const running = place.start(["run", "--continue"], { env: LATER });
     await running.prints(/following/);
-    running.child.kill("SIGINT");
-    await running.prints(/stopping/);
-    await sleep(250);
+    // A process that is stopped for five seconds counts as dead, and then the turn is aborted in its place.
+    other.child.kill("SIGSTOP");
     running.child.kill("SIGINT");
     const { code, stderr } = await running.finished;
     assert.equal(code, 130);
+    assert.match(stderr, /stopping/);
     assert.doesNotMatch(stderr, /\naborted\n/);
   });
 
   test("SIGTERM closes the run, and the next process continues the turn", async () => {
     await using place = new Place();
-    const running = place.start(["run", "wait 0.7 seconds then what is 6*7?"]);
+    const running = place.start(["run", "wait 0.7 seconds then what is 6*7?"], { env: holding({ ms: 700 }) });
     await running.prints(/→ wait/);
     running.child.kill("SIGTERM");
     const { code, stderr } = await running.finished;
@@ -73,9 +78,12 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
 
   test("a closed stdout ends the run without an error, and nothing is lost", async () => {
     await using place = new Place();
-    const running = place.start(["run", "tell me a story"], { env: { CINCH_OFFLINE_DELAY_MS: "5" } });
+    const held = holding({ ms: 7, nth: 20 });
+    const running = place.start(["run", "tell me a story"], { env: { CINCH_OFFLINE_DELAY_MS: "7", ...held } });
     await running.prints(/Once/, "stdout");
     running.child.stdout.destroy();
+    await once(running.child.stdout, "close");
+    release(running);
     const { code, stderr } = await running.finished;
     assert.equal(code, 141);
     assert.doesNotMatch(stderr, /Error|^\s+at /m);
@@ -85,7 +93,8 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
 
   test("after kill -9 in the middle of a turn, --continue resumes it and no finished call runs again", async () => {
     await using place = new Place();
-    const running = place.start(["run", "count to 4 slowly, then what is 6*7?"]);
+    const held = holding({ ms: 600, nth: 3 });
+    const running = place.start(["run", "count to 4 slowly, then what is 6*7?"], { env: held });
     await running.prints(/→ counter \{"number":3/);
     running.child.kill("SIGKILL");
     assert.equal((await running.finished).signal, "SIGKILL");
@@ -105,14 +114,16 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
 
   test("a run follows the process that drives its thread, and its own prompt is answered afterwards", async () => {
     await using place = new Place();
-    // Takes long enough for the other process to start, even on a busy machine.
-    const driver = place.start(["run", "count to 12 slowly"]);
+    const driver = place.start(["run", "count to 5 slowly"], { env: holding({ ms: 600, nth: 2 }) });
     await driver.prints(/→ counter \{"number":1/);
-    const follower = await place.run(["run", "--continue", "count to 2 slowly", "--json"]);
+    const following = place.start(["run", "--continue", "count to 2 slowly", "--json"]);
+    await following.prints(/"input_accepted"/, "stdout");
+    release(driver);
+    const follower = await following.finished;
     assert.deepEqual([(await driver.finished).code, follower.code], [0, 0]);
     const ended = eventsOf(follower.stdout).flatMap(({ type, isError }) => (type === "tool_end" ? [isError] : []));
     assert.deepEqual(ended.slice(-5), [false, false, false, false, false]);
-    const once = Array.from({ length: 10 }, (_, at) => [at + 3, [1, 1]]);
-    assert.deepEqual(counted(place.ledgerEntries()), { 1: [2, 2], 2: [2, 2], ...Object.fromEntries(once) });
+    const numbers = { 1: [2, 2], 2: [2, 2], 3: [1, 1], 4: [1, 1], 5: [1, 1] };
+    assert.deepEqual(counted(place.ledgerEntries()), numbers);
   });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { eventsOf, inherited, Place, threadIn } from "./cli.ts";
+import { holding, release } from "./held-sleep.ts";
 import { MAIN } from "./programs.ts";
 
 describe("cinch run", { concurrency: 4 }, () => {
@@ -21,9 +22,11 @@ describe("cinch run", { concurrency: 4 }, () => {
 
   test("text is printed as it streams, not at the end", async () => {
     await using place = new Place();
-    const running = place.start(["run", "tell me a story"], { env: { CINCH_OFFLINE_DELAY_MS: "5" } });
+    const held = holding({ ms: 7, nth: 20 });
+    const running = place.start(["run", "tell me a story"], { env: { CINCH_OFFLINE_DELAY_MS: "7", ...held } });
     await running.prints(/Once there was/, "stdout");
     assert.ok(!running.stdout.includes("here I do not know"));
+    release(running);
     const { code, stdout } = await running.finished;
     assert.equal(code, 0);
     assert.match(stdout, /^Once there was .* here I do not know\.\n$/);

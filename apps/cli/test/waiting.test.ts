@@ -5,6 +5,7 @@ import { Agent, defineTool, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { call, say, script } from "@cinch/testkit";
 import { Place } from "./cli.ts";
+import { holding } from "./held-sleep.ts";
 
 const question = defineTool({
   description: "Asks the person.",
@@ -41,7 +42,7 @@ describe("threads that need a person", { concurrency: 2 }, () => {
 
   test("a prompt for a parked thread exits with 3, and --continue without one resumes it", async () => {
     await using place = new Place();
-    const running = place.start(["run", "wait 0.5 seconds"]);
+    const running = place.start(["run", "wait 0.5 seconds"], { env: holding({ ms: 500 }) });
     await running.prints(/→ wait/);
     running.child.kill("SIGKILL");
     await running.finished;

@@ -4,6 +4,8 @@ import { MemoryData } from "@cinch/core/store";
 import { call, fail, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
+import { freePort } from "../../../packages/testkit/test/free-port.ts";
+import { COPIED_MS, holdTimers, passTime, UNDO_MS } from "./held-timers.ts";
 import { begin, openTab, servedPage, TOKEN } from "./served-page.ts";
 
 const test = browserTests();
@@ -89,12 +91,12 @@ test("a page that is reloaded in the middle of an answer shows the whole answer"
 test("a server that restarts in the middle of a turn is noticed, and the page goes on by itself", async (context) => {
   const data = new MemoryData();
   const model = script(call("execute", { command: "ls" }), say("After the restart."));
-  const first = await servedPage({ model, tools: { execute }, storage: memoryStore(data) });
+  const port = await freePort();
+  const first = await servedPage({ model, tools: { execute }, storage: memoryStore(data), port });
   const tab = await openTab(context, first.address);
   await begin(tab, "Go");
   await tab.waitForSelector(".approval");
   await first[Symbol.asyncDispose]();
-  const { port } = first;
   await using second = await servedPage({ model, tools: { execute }, storage: memoryStore(data), port });
   assert.equal(second.port, port);
   await tab.click(".approval >> text=Approve");
@@ -167,6 +169,7 @@ test("a parked turn says why, runs nothing, and goes on with Continue, with a me
 
 test("everything is reached by keyboard: the palette finds commands, and a thread is deleted with an undo", async (context) => {
   await using served = await servedPage({ model: script(say("Hello.")) });
+  await holdTimers(context, UNDO_MS);
   const tab = await openTab(context, served.address);
   await begin(tab, "Hi");
   await tab.waitForSelector("text=Hello.");
@@ -180,6 +183,7 @@ test("everything is reached by keyboard: the palette finds commands, and a threa
   await tab.waitForSelector("text=No thread yet.");
   await tab.click("text=Undo");
   await tab.waitForSelector(".threads li");
+  await passTime(tab);
   assert.equal((await served.harness.listThreads()).length, 1);
 });
 
@@ -202,6 +206,7 @@ test("a rewind shows what it would change, and reverts the messages", async (con
 
 test("a failed turn is tried again with a button, and an answer is copied and says when it was given", async (context) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await holdTimers(context, COPIED_MS);
   await using served = await servedPage({
     model: script(inTurn(fail(new Error("Out of order.")), say("It **works**."))),
   });
@@ -213,6 +218,8 @@ test("a failed turn is tried again with a button, and an answer is copied and sa
   await tab.hover(".entry.assistant");
   await tab.click(".entry.assistant .actions >> text=Copy");
   await tab.waitForSelector(".actions >> text=Copied");
+  await passTime(tab);
+  await tab.waitForSelector(".actions >> text=Copied", { state: "detached" });
   assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), "It **works**.");
   assert.match((await tab.getAttribute(".entry.assistant time", "title"))!, /\d/);
   assert.deepEqual(tab.problems, []);

@@ -4,6 +4,7 @@ import { MemoryData } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
+import { freePort } from "../../../packages/testkit/test/free-port.ts";
 import { begin, openTab, servedPage } from "./served-page.ts";
 
 const test = browserTests();
@@ -41,14 +42,15 @@ test("seven tabs of one browser all show a new message and an approval, and each
 test("a notice says that the server can't be reached, and goes when it is back", async (context) => {
   const data = new MemoryData();
   const model = script(say("Hello."));
-  const served = await servedPage({ model, storage: memoryStore(data) });
+  const port = await freePort();
+  const served = await servedPage({ model, storage: memoryStore(data), port });
   const tab = await openTab(context, served.address);
   await begin(tab, "Hi");
   await tab.waitForSelector("text=Hello.");
   assert.equal(await tab.locator(".connection").count(), 0);
   await served[Symbol.asyncDispose]();
   await tab.waitForSelector(".connection >> text=can't be reached", { timeout: 30_000 });
-  await using again = await servedPage({ model, storage: memoryStore(data), port: served.port });
-  assert.equal(again.port, served.port);
+  await using again = await servedPage({ model, storage: memoryStore(data), port });
+  assert.equal(again.port, port);
   await tab.waitForSelector(".connection", { state: "detached", timeout: 30_000 });
 });

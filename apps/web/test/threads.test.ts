@@ -7,6 +7,7 @@ import { call, say, script, scriptedBy } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
 import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
+import { holdTimers, passTime, UNDO_MS } from "./held-timers.ts";
 import { begin, openTab, servedPage, TOKEN_OF_BOB, TOKEN_OF_READER } from "./served-page.ts";
 
 const test = browserTests();
@@ -21,6 +22,7 @@ const long = defineTool({
 
 test("threads are found by what was said, renamed, cloned and deleted", async (context) => {
   await using served = await servedPage({ model: script(say("The answer is forty-two.")) });
+  await holdTimers(context, UNDO_MS);
   const tab = await openTab(context, served.address);
   await begin(tab, "What is the answer?");
   await tab.waitForSelector("text=forty-two");
@@ -42,6 +44,8 @@ test("threads are found by what was said, renamed, cloned and deleted", async (c
   await tab.waitForFunction(() => document.querySelectorAll(".threads li").length === 1);
   await tab.waitForSelector(".notice >> text=is deleted");
   assert.equal((await served.harness.listThreads()).length, 2, "until it can't be undone, nothing is deleted");
+  await passTime(tab);
+  await tab.waitForSelector(".notice", { state: "detached" });
   while ((await served.harness.listThreads()).length !== 1) await tab.waitForTimeout(100);
   await tab.fill(".search input", "forty-two");
   await tab.waitForSelector(".threads >> text=Deep thought");
@@ -168,6 +172,7 @@ test("files are shown with their changes since any message, and a rewind says wh
     }));
     const workspace = localWorkspace({ root });
     await using served = await servedPage({ model, harness: { workspace, permissions: rules } });
+    await holdTimers(context, UNDO_MS);
     const tab = await openTab(context, served.address);
     await begin(tab, "Make it two");
     await tab.waitForSelector("text=It is two.");

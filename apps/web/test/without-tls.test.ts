@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { say, script } from "@cinch/testkit";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
+import { COPIED_MS, holdTimers } from "./held-timers.ts";
 import { begin, openTab, servedPage, TOKEN } from "./served-page.ts";
 
 const HOST = "machine.example";
@@ -8,6 +9,7 @@ const test = browserTests({ loopbackNames: [HOST] });
 
 test("a machine of the same network is used without TLS: messages are sent, and an answer is copied", async (context) => {
   await using served = await servedPage({ model: script(say("Hello."), say("Again.")), hosts: [HOST] });
+  await holdTimers(context, COPIED_MS);
   const tab = await openTab(context, `http://${HOST}:${served.port}/#token=${TOKEN}`);
   assert.equal(await tab.evaluate(() => isSecureContext), false);
   await begin(tab, "Hi");

@@ -5,6 +5,7 @@ import type { ThreadListChange } from "@cinch/core";
 import { createServer } from "@cinch/server";
 import { say, script } from "@cinch/testkit";
 import { serving } from "../../server/test/serving.ts";
+import { freePort } from "../../testkit/test/free-port.ts";
 
 /** A fetch that knows which streams are open. */
 function countedFetch() {
@@ -62,7 +63,7 @@ test("a client has one stream: that of its thread brings the list, and without a
 });
 
 test("a client says that its server is gone, and that it is back", async () => {
-  await using at = await serving({ model: script(say("hello")) });
+  await using at = await serving({ model: script(say("hello")), port: await freePort() });
   const client = connect({ url: at.url });
   await client.createThread();
   const states: string[] = [];

@@ -7,6 +7,7 @@ import { call, finish, say, script, scriptedBy, type Step } from "@cinch/testkit
 import * as z from "zod";
 import { asking, gated } from "../../core/test/support.ts";
 import { serving } from "../../server/test/serving.ts";
+import { freePort } from "../../testkit/test/free-port.ts";
 import { cut, faulty, isStream, reframed } from "./faults.ts";
 
 const until = async (isTrue: () => boolean): Promise<void> => {
@@ -224,6 +225,7 @@ test("a message is answered, although the server restarts in the middle of its t
   await using at = await serving({
     model: script(call("ask", { question: "?" }), say("done")),
     tools: { ask: asking },
+    port: await freePort(),
   });
   const client = connect({ url: at.url });
   const turn = client.sendMessage({ content: "go" });
@@ -239,7 +241,7 @@ test("a message is answered, although the server restarts in the middle of its t
 });
 
 test("a thread that is deleted while the client is away is one that the session has left", async () => {
-  await using at = await serving({ model: script(say("hi")) });
+  await using at = await serving({ model: script(say("hi")), port: await freePort() });
   const client = connect({ url: at.url });
   const { id: threadId } = await client.createThread();
   const { events } = collected(client);

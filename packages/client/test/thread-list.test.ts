@@ -5,6 +5,7 @@ import type { ThreadListChange } from "@cinch/core";
 import { createServer, ROLES } from "@cinch/server";
 import { say, script } from "@cinch/testkit";
 import { serving } from "../../server/test/serving.ts";
+import { freePort } from "../../testkit/test/free-port.ts";
 import { faulty, isStream } from "./faults.ts";
 
 const nextOf = async (changes: AsyncIterator<ThreadListChange>): Promise<string> => {
@@ -30,7 +31,7 @@ test("all readers of the list share one stream, which ends with the last of them
 });
 
 test("what happened to the list while the server was away is known after a reconnect", async () => {
-  await using at = await serving({ model: script(say("hi")) });
+  await using at = await serving({ model: script(say("hi")), port: await freePort() });
   const client = connect({ url: at.url });
   for (const id of ["gone", "kept"]) await at.harness.createThread({ id });
   const changes = await client.followThreads();

@@ -17,3 +17,20 @@ export class ShiftedClock implements Clock {
     this.#shift += ms;
   }
 }
+
+/** A wall clock that moves only when a test sets it. Timers run on. */
+export class StillClock implements Clock {
+  #now = systemClock.now();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    return systemClock.after(ms, callback);
+  }
+
+  shift(ms: number): void {
+    this.#now += ms;
+  }
+}

@@ -49,7 +49,7 @@ export class MortalPostgres implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const pid of this.#pids()) signalPid(pid, "SIGCONT");
     if (this.#server) signalPid(this.#server.pid, "SIGQUIT");
-    await pause(200);
+    while (this.#pids().length > 0) await pause(20);
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 

@@ -50,6 +50,17 @@ export class Place implements AsyncDisposable {
     }
   }
 
+  /** Blocks everything that uses the table until the returned function is called. */
+  async lock(table: string): Promise<() => Promise<void>> {
+    const client = new Client(this.url);
+    await client.connect();
+    await client.query(`BEGIN; LOCK TABLE "${this.schema}".${table} IN ACCESS EXCLUSIVE MODE`);
+    const unlock = () => client.end();
+    // A test that has failed would wait for it.
+    this.#opened.push({ close: unlock });
+    return unlock;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#opened.map((opened) => opened.close()));
     await this.query(`DROP SCHEMA IF EXISTS "${this.schema}" CASCADE`);

@@ -2,7 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { freePort, waitUntilUp } from "./server.ts";
+import { freePort } from "../../testkit/test/free-port.ts";
+import { waitUntilUp } from "./server.ts";
 
 const PATH = [process.env["PATH"], "/usr/sbin", "/usr/local/sbin"].join(delimiter);
 

@@ -1,23 +1,17 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { postgresStore } from "@cinch/postgres";
 import { created, event, input } from "./events.ts";
-import { startServer } from "./server.ts";
+import { MortalPostgres } from "./mortal-postgres.ts";
 import { until } from "./until.ts";
 
 const contents = (events: readonly object[]) => events.flatMap((one) => ("content" in one ? [one.content] : []));
 
 test("a server that is killed and started again has every append that was answered, each once", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "cinch-postgres-"));
-  // The server runs as another user.
-  chmodSync(folder, 0o755);
-  const data = join(folder, "data");
-  const { url, port } = await startServer(data);
-  const pidOf = () => Number.parseInt(readFileSync(join(data, "postmaster.pid"), "utf8"), 10);
+  await using server = new MortalPostgres();
+  await server.start();
+  const { url } = server;
   const [store, other] = [postgresStore({ url }), postgresStore({ url })];
   try {
     await Promise.all([store.open(), other.open()]);
@@ -37,9 +31,9 @@ test("a server that is killed and started again has every append that was answer
     const statuses = new Set<string>();
     for (let time = 0; time < 2; time++) {
       await pause(300);
-      process.kill(pidOf(), "SIGKILL");
+      await server.kill();
       await pause(300);
-      await startServer(data, { port });
+      await server.start();
       for (const end = Date.now() + 4_000; Date.now() < end; await pause(100))
         statuses.add((await other.lease("driven")).status);
     }
@@ -54,7 +48,5 @@ test("a server that is killed and started again has every append that was answer
     assert.deepEqual([...statuses], ["held"], "no process takes over from a living driver");
   } finally {
     await Promise.all([store.close(), other.close()]);
-    process.kill(pidOf(), "SIGQUIT");
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 });

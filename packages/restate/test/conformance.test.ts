@@ -1,7 +1,8 @@
 import { restatePlacement } from "@cinch/restate";
 import { placementConformance } from "@cinch/testkit";
 import { bundle } from "../../testkit/test/bundle.ts";
-import { freePort, sharedRestate } from "./server.ts";
+import { freePort } from "../../testkit/test/free-port.ts";
+import { sharedRestate } from "./server.ts";
 
 const file = await bundle(new URL("./programs/placement-host.ts", import.meta.url));
 

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import type { DriveOutcome, Placement } from "@cinch/core";
 import { restatePlacement, type RestateOptions } from "@cinch/restate";
-import { freePort, sharedRestate } from "./server.ts";
+import { freePort } from "../../testkit/test/free-port.ts";
+import { sharedRestate } from "./server.ts";
 
 /** Placements of one test. They are closed at its end. */
 export class TestEngine implements AsyncDisposable {

@@ -21,10 +21,12 @@ type Options = Omit<ServerOptions, "harness"> & {
   model: ScriptedModel;
   tools?: ToolSet;
   harness?: Partial<HarnessConfig>;
+  /** For a test that listens there again: one of `freePort`. Otherwise any. */
+  port?: number;
 };
 
 /** A server that listens on loopback, with a harness of its own. Both are closed at the end of the test. */
-export async function serving({ model, tools = {}, harness: config, ...options }: Options) {
+export async function serving({ model, tools = {}, harness: config, port: wanted = 0, ...options }: Options) {
   const agent = new Agent({ name: "tester", model, instructions: "SECRET INSTRUCTIONS", tools });
   const harness = new Harness({
     id: "test",
@@ -35,7 +37,7 @@ export async function serving({ model, tools = {}, harness: config, ...options }
   });
   await harness.init();
   const server = createServer({ harness, adapters: ["ai-sdk", "ag-ui"], ...options });
-  const { url, port } = await server.listen();
+  const { url, port } = await server.listen({ port: wanted });
   const at = new Remote(port);
   return {
     harness,

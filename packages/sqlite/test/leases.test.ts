@@ -8,7 +8,7 @@ import { Place } from "./place.ts";
 import { until } from "./until.ts";
 
 /** Long enough for a busy machine, short enough for a test. */
-const shortTimes = { renewMs: 100, periodMs: 1000 };
+const shortTimes = { renewMs: 500, periodMs: 5_000 };
 
 const take = { afterSeq: 1, take: 0 };
 const start = () => [event("agent_start")];
@@ -35,11 +35,11 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     const observe = async (ms: number) => {
       for (const end = Date.now() + ms; Date.now() < end; await pause(20)) seen.add((await store.lease("t")).status);
     };
-    await observe(300);
+    await observe(1_500);
     const unlock = place.lock();
-    await observe(1500);
+    await observe(7_500);
     unlock();
-    await observe(1200);
+    await observe(6_000);
     assert.deepEqual([...seen], ["held"]);
   });
 
@@ -133,14 +133,12 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     const store = await place.store(shortTimes);
     const child = await place.child(shortTimes);
     await store.append("t", [created()], { afterSeq: 0 });
-    await child.call("append", "t", start(), { ...take, awake: true });
     let calls = 0;
-    store.follow("t", () => calls++);
-    // The poll that follows may still find the append.
-    await pause(300);
-    calls = 0;
+    store.follow("t", (seq) => seq === undefined && calls++);
+    await child.call("append", "t", start(), { ...take, awake: true });
+    await until(() => calls === 1, "the call for the lease");
     child.signal("SIGSTOP");
-    await until(() => calls > 0, "the call");
+    await until(() => calls === 2, "the call for the death");
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "dead" });
     assert.equal((await store.stranded({ limit: 1, freeMs: 1e6 })).length, 1);
     child.signal("SIGCONT");

@@ -12,21 +12,26 @@ import { place } from "./place.ts";
 
 const program = await bundle(new URL("./programs/finding-worker.ts", import.meta.url));
 const THREADS = 3;
+/** A driver that is stopped for so long is replaced. */
+const STOPPED_MS = 1_500;
+/** Longer than a busy machine pauses a process: a driver that is only slow must not be replaced. */
+const PATIENT_MS = 30_000;
 
-async function worker(folder: string, name: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [program, folder, name], { stdio: ["ignore", "pipe", "inherit"] });
+async function worker(folder: string, name: string, periodMs: number): Promise<ChildProcess> {
+  const args = [program, folder, name, `${periodMs}`];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   return child;
 }
 
 /** A front in this process, and the turns of its threads. */
-async function front(folder: string) {
+async function front(folder: string, periodMs: number) {
   const agent = new Agent({ name: "front", model: script() });
   const placement = { serve: async () => {}, wake: async () => {}, drain: async () => {} };
   const h = new Harness({
     id: "front",
     agent,
-    storage: sqliteStore({ path: join(folder, "cinch.db"), renewMs: 200, periodMs: 1_500 }),
+    storage: sqliteStore({ path: join(folder, "cinch.db"), renewMs: 200, periodMs }),
     placement,
   });
   await h.init();
@@ -46,10 +51,10 @@ describe("workers in processes of their own", { concurrency: true }, () => {
   for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
     test(`without an engine, other workers find the turns of one that gets ${signal}, and no tool runs twice`, async () => {
       await using at = await place();
-      const first = await worker(at.folder, "first");
-      const { h, turns } = await front(at.folder);
+      const first = await worker(at.folder, "first", STOPPED_MS);
+      const { h, turns } = await front(at.folder, STOPPED_MS);
       await filled(at.ledger, THREADS);
-      const second = await worker(at.folder, "second");
+      const second = await worker(at.folder, "second", STOPPED_MS);
       first.kill(signal);
       const reasons = (await Promise.all(turns)).map(({ reason }) => reason);
       assert.deepEqual([...new Set(reasons)], ["complete"]);
@@ -63,10 +68,10 @@ describe("workers in processes of their own", { concurrency: true }, () => {
 
   test("a worker that gets SIGTERM ends no call, and its turns go on in another process", async () => {
     await using at = await place();
-    const first = await worker(at.folder, "first");
-    const { h, turns, sessions } = await front(at.folder);
+    const first = await worker(at.folder, "first", PATIENT_MS);
+    const { h, turns, sessions } = await front(at.folder, PATIENT_MS);
     await filled(at.ledger, THREADS);
-    const second = await worker(at.folder, "second");
+    const second = await worker(at.folder, "second", PATIENT_MS);
     const ended = once(first, "exit");
     first.kill("SIGTERM");
     assert.deepEqual((await ended)[0], 0);

@@ -63,8 +63,9 @@ export class LineFolder {
     return terminal;
   }
 
-  openGate(): void {
-    writeFileSync(join(this.folder, "gate"), "");
+  /** `gate`: what the model waits for, or the file that `GUARD` names. */
+  openGate(gate = "gate"): void {
+    writeFileSync(join(this.folder, gate), "");
   }
 
   has(name: string): boolean {

@@ -7,7 +7,7 @@ const CHOICES = /^1 to 4: $/m;
 
 test("a line that was typed before the question was shown never answers it", async () => {
   using place = new LineFolder();
-  const app = place.start("asks late");
+  const app = place.start("asks late", { env: { GUARD: "guard" } });
   await app.answer(READY, "go");
   await app.until(/^You {2}go\n/m);
   app.type("y\n");
@@ -17,6 +17,7 @@ test("a line that was typed before the question was shown never answers it", asy
   // Sooner than a person can read.
   app.type("1\n");
   await app.until(/^"1" was typed before this question was shown, so it is not an answer\.\n/m);
+  place.openGate("guard");
   assert.equal(place.has("proof.txt"), false);
   await app.answer(CHOICES, "1");
   await app.until(/^The command is done\.\n/m);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, test } from "node:test";
 import { Place } from "../cli.ts";
+import { holding, release } from "../held-sleep.ts";
 import { Served, StreamText } from "./served.ts";
 
 /** `fetch` sets the host itself. */
@@ -99,12 +100,14 @@ describe("cinch serve", { concurrency: 3 }, () => {
 
   test("the first signal waits for the tool that runs, and ends the streams; nothing is lost or done twice", async () => {
     await using place = new Place();
-    const served = await Served.start(place);
+    const served = await Served.start(place, { env: holding({ ms: 700 }) });
     const id = await served.thread();
     const stream = new StreamText(await served.get(`/v1/threads/${id}/events`));
-    await served.say(id, "wait 2 seconds");
+    await served.say(id, "wait 0.7 seconds");
     await stream.until(/"tool_start"/);
     served.running.child.kill("SIGTERM");
+    await served.running.prints(/closing/);
+    release(served.running);
     await stream.ended;
     assert.match(stream.text, /retry: 1000\n\n$/);
     const { code, stderr } = await served.running.finished;
@@ -113,16 +116,16 @@ describe("cinch serve", { concurrency: 3 }, () => {
     const waits = () => place.ledgerEntries().map(({ what, tool }) => `${tool} ${what}`);
     assert.deepEqual(waits(), ["wait begin", "wait end"]);
     const next = await place.run(["run", "--continue"]);
-    assert.match(next.stdout, /I waited for 2 s\./);
+    assert.match(next.stdout, /I waited for 0\.7 s\./);
     assert.deepEqual(waits(), ["wait begin", "wait end"]);
   });
 
   test("a server that was killed in the middle of a turn continues it when it is started again, with no client there", async () => {
     await using place = new Place();
-    const first = await Served.start(place);
+    const first = await Served.start(place, { env: holding({ ms: 700 }) });
     const id = await first.thread();
     const stream = new StreamText(await first.get(`/v1/threads/${id}/events`));
-    await first.say(id, "wait 2 seconds");
+    await first.say(id, "wait 0.7 seconds");
     await stream.until(/"tool_start"/);
     first.running.child.kill("SIGKILL");
     await first.running.finished;

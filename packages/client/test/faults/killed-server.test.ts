@@ -9,6 +9,7 @@ import { connect } from "@cinch/client";
 import { Harness, type DurableEvent } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { bundle } from "../../../testkit/test/bundle.ts";
+import { freePort } from "../../../testkit/test/free-port.ts";
 import { everyCommand, verifyGiven } from "./every-command.ts";
 import { caughtUp, journalOf, rewoundOnce } from "./gap-run.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
@@ -24,10 +25,11 @@ const THREAD = "killed";
 class ServerProcess implements AsyncDisposable {
   readonly #path: string;
   #child: ChildProcess | null = null;
-  port = 0;
+  readonly port: number;
 
-  constructor(path: string) {
+  constructor(path: string, port: number) {
     this.#path = path;
+    this.port = port;
   }
 
   async start(): Promise<void> {
@@ -35,10 +37,7 @@ class ServerProcess implements AsyncDisposable {
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.#child = child;
-    for await (const line of createInterface({ input: child.stdout })) {
-      this.port = Number(line);
-      return;
-    }
+    for await (const line of createInterface({ input: child.stdout })) if (Number(line) === this.port) return;
     throw new Error("The server ended before it listened.");
   }
 
@@ -61,7 +60,7 @@ test("a client of a server that is killed again and again shows every event once
   await using cleanUp = new AsyncDisposableStack();
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, "store.db");
-  const server = cleanUp.use(new ServerProcess(path));
+  const server = cleanUp.use(new ServerProcess(path, await freePort()));
   await server.start();
   const client = connect({ url: `http://127.0.0.1:${server.port}` });
   cleanUp.defer(() => client.close());

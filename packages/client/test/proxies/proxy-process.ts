@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../../testkit/test/free-port.ts";
 
 /** The name in the documentation. It resolves to this machine for the requests of the tests alone. */
 const HOST = "cinch.example.com";
@@ -149,12 +149,4 @@ function caddy(folder: string, port: number, shown: string): string[] {
   const file = join(folder, "Caddyfile");
   writeFileSync(file, config);
   return ["run", "--config", file, "--adapter", "caddyfile"];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -4,7 +4,7 @@ import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { memoryStore, type Harness } from "@cinch/core";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import { gated, harness, next, onlyHere, texts } from "../support.ts";
-import { ShiftedClock } from "../shifted-clock.ts";
+import { ShiftedClock, StillClock } from "../shifted-clock.ts";
 
 const HOUR = 3_600_000;
 const answering = () => scriptedBy(() => say("done"));
@@ -65,14 +65,15 @@ test("other inputs pass an input that is not due", async () => {
 test("an input that becomes due during a turn is taken after it, behind what was queued before", async () => {
   const { gate, started, open } = gated();
   const model = script(call("gate"), say("done"), say("1"), say("2"), say("3"), say("4"));
-  await using h = await harness({ model, tools: { gate } });
+  const clock = new ShiftedClock();
+  await using h = await harness({ model, tools: { gate }, clock });
   const first = h.sendMessage({ content: "go" });
   await started;
-  const at = Date.now() + 200;
+  const at = clock.now() + HOUR;
   await h.followUp({ content: "second, by time", at: at + 1 });
   await h.followUp({ content: "first, by time", at });
   await h.followUp({ content: "queued" });
-  await until(() => Date.now() > at + 10);
+  clock.shift(HOUR + 10);
   await h.followUp({ content: "after all" });
   assert.deepEqual(
     (await h.listInbox()).map(({ content, dueAt }) => [content, dueAt]),
@@ -91,10 +92,11 @@ test("an input that becomes due during a turn is taken after it, behind what was
 });
 
 test("a scheduled input can be edited, keeps its time, and can be removed", async () => {
-  await using h = await harness({ model: answering() });
-  const at = Date.now() + 400;
+  const clock = new ShiftedClock();
+  await using h = await harness({ model: answering(), clock });
+  const at = clock.now() + HOUR;
   const { inputId } = await h.followUp({ content: "as written", at });
-  const { inputId: removed } = await h.followUp({ content: "never", at: Date.now() + 200 });
+  const { inputId: removed } = await h.followUp({ content: "never", at: at - HOUR / 2 });
   const gone = h.resultOf({ inputId: removed });
   await h.editInput({ inputId, content: "as edited" });
   await h.removeInput({ inputId: removed });
@@ -103,6 +105,9 @@ test("a scheduled input can be edited, keeps its time, and can be removed", asyn
     (await h.listInbox()).map(({ content, dueAt }) => [content, dueAt]),
     [["as edited", at]],
   );
+  const started = next(h, "agent_start");
+  clock.shift(HOUR);
+  await started;
   await h.resultOf({ inputId });
   assert.deepEqual(users(h), ["as edited"]);
 });
@@ -128,14 +133,18 @@ test("an abort leaves scheduled inputs, and drops them with the inbox", async ()
 });
 
 test("a scheduled input ends the hold of an abort when it is due, as a new input does", async () => {
-  await using h = await harness({ model: script(inTurn(hang("well"), say("1")), say("2")) });
+  const clock = new ShiftedClock();
+  await using h = await harness({ model: script(inTurn(hang("well"), say("1")), say("2")), clock });
   const turn = h.sendMessage({ content: "go" });
   await next(h, "message_update");
-  const { inputId } = await h.followUp({ content: "later", at: Date.now() + 1_000 });
+  const { inputId } = await h.followUp({ content: "later", at: clock.now() + HOUR });
   await h.followUp({ content: "held" });
   await h.abort();
   await turn;
   assert.equal(h.getDisplayState().status, "idle");
+  const started = next(h, "agent_start");
+  clock.shift(HOUR);
+  await started;
   await h.resultOf({ inputId });
   assert.deepEqual(users(h), ["go", "held", "later"]);
 });
@@ -239,10 +248,11 @@ test("a clock that is set forward an hour brings an input that is due by it", he
 });
 
 test("a clock that is set back an hour delays an input until it has caught up", here, async () => {
-  const clock = new ShiftedClock();
+  const clock = new StillClock();
   await using h = await harness({ model: answering(), clock });
   const { inputId } = await h.followUp({ content: "later", at: clock.now() + 200 });
-  clock.shift(-HOUR);
+  // Set back, and then it shows the time that the timers take.
+  clock.shift(1_500 - HOUR);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   assert.deepEqual([h.getDisplayState().status, (await h.listInbox()).length], ["idle", 1]);
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });

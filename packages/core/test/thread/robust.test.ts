@@ -5,21 +5,7 @@ import { MemoryData } from "@cinch/core/store";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, missed, next, noting, onlyHere } from "../support.ts";
-
-/** A store whose calls can be made to wait or to fail. */
-function wrapped(store: Store, before: (method: string) => Promise<void> | undefined): Store {
-  return new Proxy(store, {
-    get(target, name: string) {
-      const method = (target as unknown as Record<string, unknown>)[name];
-      if (typeof method !== "function") return method;
-      if (name === "follow") return method.bind(target);
-      return async (...args: unknown[]) => {
-        await before(name);
-        return (method as (...args: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
-}
+import { wrapped } from "../wrapped-store.ts";
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const busy = () => Promise.reject(new CinchError("STORE_BUSY", "busy"));

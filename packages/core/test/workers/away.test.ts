@@ -4,31 +4,20 @@ import { Agent, CinchError, memoryStore, type DurableEvent, type HarnessConfig, 
 import type { MemoryStore } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import { noting, permissions } from "../support.ts";
+import { wrapped } from "../wrapped-store.ts";
 import { eventually, Team } from "./team.ts";
 
 const AWAY_MS = 200;
-/** They ask no database, or are not asked by a turn. */
-const ANSWERED = new Set(["open", "close", "die", "follow", "followThreads", "metrics"]);
 
 /** The store of a process that loses its database at the `nth` call, and gets it back after some time. */
 function awayAt(store: MemoryStore, nth: number): { store: MemoryStore; wasAway: () => boolean } {
   let [asked, backAt] = [0, Infinity];
-  const reach = (): void => {
+  const reach = async (method: string): Promise<void> => {
+    if (method === "open" || method === "close") return;
     if (++asked === nth) backAt = Date.now() + AWAY_MS;
     if (asked >= nth && Date.now() < backAt) throw new CinchError("STORE_BUSY", "The database does not answer.");
   };
-  const proxy = new Proxy(store, {
-    get(target, name: string) {
-      const value = (target as unknown as Record<string, unknown>)[name];
-      if (typeof value !== "function") return value;
-      if (ANSWERED.has(name)) return value.bind(target);
-      return async (...args: unknown[]) => {
-        reach();
-        return (value as (...args: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
-  return { store: proxy, wasAway: () => backAt < Infinity };
+  return { store: wrapped(store, reach), wasAway: () => backAt < Infinity };
 }
 
 type Configured = Pick<HarnessConfig, "agent" | "permissions">;
@@ -93,8 +82,15 @@ for (const [what, configured, expected] of [
     queueing,
     [
       "agent_await: ended",
-      ...["note: ended", "note: ended", "run: complete", "run: complete", "task: ended", "task: ended"],
-      ...["turn: complete", "turn: complete", "turn: complete"],
+      "note: ended",
+      "note: ended",
+      "run: complete",
+      "run: complete",
+      "task: ended",
+      "task: ended",
+      "turn: complete",
+      "turn: complete",
+      "turn: complete",
     ],
   ],
 ] as const)

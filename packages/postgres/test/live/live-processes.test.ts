@@ -75,7 +75,8 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const)
       assert.equal(after, textOf(second), "every delta of the second one");
       assert.deepEqual(others, []);
       const deltas = watcher.seen.filter(({ type }) => type === "message_update").length;
-      assert.ok(deltas > WORDS, `${deltas} deltas: they came over the link, not as drafts`);
+      // Drafts would be a dozen. A link that is slow for a moment joins deltas.
+      assert.ok(deltas > 30, `${deltas} deltas: they came over the link, not as drafts`);
       const { seq } = watcher.getDisplayState();
       assert.deepEqual(
         seqs(watcher.seen),

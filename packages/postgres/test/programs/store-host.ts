@@ -6,7 +6,7 @@ import { postgresStore, type PostgresOptions } from "@cinch/postgres";
 interface Call {
   id: number;
   store: number;
-  method: keyof Store | "make" | "unfollow";
+  method: keyof Store | "make" | "unfollow" | "longestPause";
   args: unknown[];
 }
 
@@ -14,6 +14,16 @@ interface Call {
 flushCompileCache();
 const stores = new Map<number, Store>();
 const followed = new Map<number, () => void>();
+let longestPauseMs = 0;
+let ranAt = performance.now();
+
+/** Must be called more often than the pauses last that it finds. */
+function run(): void {
+  const now = performance.now();
+  longestPauseMs = Math.max(longestPauseMs, now - ranAt);
+  ranAt = now;
+}
+setInterval(run, 50).unref();
 
 process.on("message", (call: Call) => {
   perform(call).then(
@@ -28,6 +38,12 @@ function perform({ id, store, method, args }: Call): Promise<unknown> {
   if (method === "make") {
     stores.set(store, postgresStore(args[0] as PostgresOptions));
     return Promise.resolve();
+  }
+  if (method === "longestPause") {
+    run();
+    const ms = longestPauseMs;
+    longestPauseMs = 0;
+    return Promise.resolve(ms);
   }
   const target = stores.get(store)!;
   if (method === "unfollow") {

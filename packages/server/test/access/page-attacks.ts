@@ -1,6 +1,15 @@
-/** What a page tries. Runs in a browser, so it uses nothing from outside of itself. Returns what the page could read. */
-export async function attack({ target, threadId }: { target: string; threadId: string }): Promise<string[]> {
+/** A page after its attacks: what it could read. */
+export interface AttackWindow {
+  readings: string[];
+}
+
+/**
+ * What a page tries. Runs in a browser, so it uses nothing from outside of itself. It closes nothing that it has opened: a busy browser may
+ * send the request of that only later.
+ */
+export async function attack({ target, threadId }: { target: string; threadId: string }): Promise<void> {
   const readings: string[] = [];
+  Object.assign(window, { readings });
   const thread = `${target}/v1/threads/${threadId}`;
   const rename = JSON.stringify({ title: "owned" });
   const at = (url: string, by: string) => `${url}?by=${by}`;
@@ -49,7 +58,6 @@ export async function attack({ target, threadId }: { target: string; threadId: s
     one.addEventListener("message", (event) => readings.push(`${by}: ${(event as MessageEvent<string>).data}`));
     one.addEventListener("open", () => readings.push(`${by}: open`));
     await settled(one, "open", "error");
-    one.close();
   };
   const asked = (by: string, method: string, url: string) =>
     new Promise<void>((resolve) => {
@@ -67,7 +75,6 @@ export async function attack({ target, threadId }: { target: string; threadId: s
     const one = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
     one.addEventListener("message", ({ data }: MessageEvent<string>) => readings.push(`${by}: ${data}`));
     await settled(one, "message", "error");
-    one.terminate();
   };
   const popup = async (by: string, url: string) => {
     const one = window.open(at(url, by));
@@ -77,7 +84,6 @@ export async function attack({ target, threadId }: { target: string; threadId: s
     } catch {
       // Of another origin.
     }
-    one?.close();
   };
 
   const json = { "content-type": "application/json" };
@@ -114,5 +120,4 @@ export async function attack({ target, threadId }: { target: string; threadId: s
   ]);
   navigator.sendBeacon(at(`${thread}/renameThread`, "beacon"), rename);
   navigator.sendBeacon(at(`${thread}/renameThread`, "beacon-json"), new Blob([rename], { type: "application/json" }));
-  return readings;
 }

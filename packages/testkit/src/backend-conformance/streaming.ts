@@ -31,7 +31,7 @@ export function streaming(check: BackendCheck): void {
       const tail = await files.bytes("/large", { start: 16 * MB - 10 });
       assert.equal(tail.length, 10);
     }
-    assert.ok(performance.now() - start < 2_000);
+    assert.ok(performance.now() - start < 30_000);
   });
 }
 

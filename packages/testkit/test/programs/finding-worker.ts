@@ -5,8 +5,8 @@ import { sqliteStore } from "@cinch/sqlite";
 import { call, say, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 
-/** A worker on the store of a folder, without an engine: it finds every thread by itself. A signal drains it. `finding-worker FOLDER NAME` */
-const [folder = "", name = ""] = process.argv.slice(2);
+/** A worker on the store of a folder, without an engine: it finds every thread by itself. A signal drains it. `finding-worker FOLDER NAME PERIOD_MS` */
+const [folder = "", name = "", periodMs = ""] = process.argv.slice(2);
 
 const silent: Placement = { serve: async () => {}, wake: async () => {}, drain: async () => {} };
 
@@ -30,14 +30,14 @@ const model = scriptedBy(({ prompt }) => {
 const h = new Harness({
   id: "worker",
   permissions: [{ category: "other", policy: "allow" }],
-  storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: 1_500 }),
+  storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: Number(periodMs) }),
   agent: new Agent({ name: "worker", model, tools: { step } }),
   placement: silent,
   worker: {},
 });
 await h.init();
 process.once("SIGTERM", () => {
-  const closed = h.close({ drainMs: 10_000 });
+  const closed = h.close({ drainMs: 60_000 });
   closed.then(
     () => process.exit(0),
     () => process.exit(1),

@@ -78,7 +78,8 @@ const explore = new Agent({ name: "explore", model, tools: {}, subagents: [searc
 const agent = new Agent({ name: "desk", model, subagents: [explore], maxSubagentDepth: 2 });
 const h = new Harness({
   id: "desk",
-  storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: 1_500 }),
+  // A driver that a busy machine pauses must not be replaced. One that was killed is, at once.
+  storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: 30_000 }),
   tools: { once, guarded, slow, lasting },
   modes: [
     { id: "work", agent },

@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import process from "node:process";
 import { Agent, defineTool, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
@@ -6,10 +6,10 @@ import { call, say, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 
 /**
- * Sends one message to the only thread of a store: `sender FOLDER NAME INPUT_ID TOOL_MS`. The turn runs one tool with an effect. The
- * process waits for the end of the turn, and prints what it receives as JSON lines.
+ * Sends one message to the only thread of a store: `sender FOLDER NAME INPUT_ID PERIOD_MS [GATE]`. The turn runs one tool with an effect,
+ * which lasts until the folder has a file GATE. The process waits for the end of the turn, and prints what it receives as JSON lines.
  */
-const [folder = "", name = "", id = "", toolMs = "0"] = process.argv.slice(2);
+const [folder = "", name = "", id = "", periodMs = "", gate] = process.argv.slice(2);
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 const once = defineTool({
@@ -19,7 +19,8 @@ const once = defineTool({
   async execute({ order }) {
     appendFileSync(`${folder}/ledger`, `${order}\n`);
     print({ ran: order });
-    await new Promise((resolve) => setTimeout(resolve, Number(toolMs)));
+    const isOpen = () => gate === undefined || existsSync(`${folder}/${gate}`);
+    while (!isOpen()) await new Promise((resolve) => setTimeout(resolve, 10));
     return `${order} done`;
   },
 });
@@ -38,7 +39,7 @@ const model = scriptedBy(({ prompt }) => {
 const h = new Harness({
   permissions: [{ category: "other", policy: "allow" }],
   id: "seat",
-  storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: 1_500 }),
+  storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: Number(periodMs) }),
   agent: new Agent({ name: "seat", model, tools: { once } }),
 });
 await h.init();

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { localShell, sandboxShell } from "@cinch/workspace";
 import { Sockets } from "../../src/sandboxes/sockets.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
-import { closing, folder, ran, without } from "../shells/shell-support.ts";
+import { closing, folder, ran, until, without } from "../shells/shell-support.ts";
 
 /** A service of the machine at a socket. Counts the connections that send something. */
 class Service implements AsyncDisposable {
@@ -84,8 +84,9 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
     await using local = closing(localShell({ root: root.path }));
     await ran(
       local.shell,
-      "echo evil | timeout 2 socat - UNIX-CONNECT:link; echo evil | timeout 2 socat - UNIX-CONNECT:deep/down/agent",
+      "echo evil | timeout 30 socat - UNIX-CONNECT:link; echo evil | timeout 30 socat - UNIX-CONNECT:deep/down/agent",
     );
+    await until(() => services.every(({ heard }) => heard !== ""));
     assert.deepEqual(
       services.map(({ heard }) => heard),
       ["evil\n", "evil\n"],
@@ -100,8 +101,9 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
       using root = folder();
       await using other = closing(sandboxShell({ root: root.path, sandbox: bubblewrap.lend() }));
       const talk = `
-      socat UNIX-LISTEN:own.sock,fork SYSTEM:'echo hello' & for n in 1 2 3 4 5 6 7 8 9 10; do [ -S own.sock ] || sleep 0.1; done
-      socat - UNIX-CONNECT:own.sock </dev/null; kill -9 %1`;
+      socat UNIX-LISTEN:own.sock,fork SYSTEM:'echo hello' &
+      until socat -t 30 - UNIX-CONNECT:own.sock </dev/null; do sleep 0.1; done
+      kill -9 %1`;
       assert.match((await ran(other.shell, talk)).stdout, /^hello\n/);
       const { exit, printed } = await ran(other.shell, "[ -S own.sock ] && rm own.sock && ls -A");
       assert.deepEqual([exit.code, printed], [0, ".cinch\n"], printed);

@@ -13,6 +13,7 @@ import { bubblewrap, sandboxRuntime } from "../sandboxes/sandboxes.ts";
 import {
   closing,
   folder,
+  inTime,
   longSleep,
   processesWith,
   program,
@@ -120,7 +121,10 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
     test("is ended with all its processes: first by SIGTERM, then by SIGKILL", async () => {
       const seconds = longSleep();
       const strays = `sleep ${seconds} & setsid sleep ${seconds} &`;
-      const polite = await stopped(shell, `trap 'echo bye; exit 7' TERM; ${strays} echo ready; wait`);
+      const polite = await inTime(
+        () => stopped(shell, `trap 'echo bye; exit 7' TERM; ${strays} echo ready; wait`),
+        ({ exit }) => exit.code === 7,
+      );
       assert.deepEqual([polite.exit.code, polite.printed], [7, "bye\n"]);
       const stubborn = await stopped(shell, `trap '' TERM; ${strays} echo ready; while :; do sleep 0.1; done`);
       assert.equal(stubborn.exit.signal, "SIGKILL");

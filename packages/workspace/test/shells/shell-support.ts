@@ -56,9 +56,9 @@ export function processesWith(text: string): number[] {
     });
 }
 
-/** How long to wait at most until no process is left. */
-export async function untilNone(text: string, ms = 30_000): Promise<number[]> {
-  const limit = performance.now() + ms;
+/** The processes that are left when there are none any more, or after half a minute. */
+export async function untilNone(text: string): Promise<number[]> {
+  const limit = performance.now() + 30_000;
   while (processesWith(text).length > 0 && performance.now() < limit) await sleep(20);
   return processesWith(text);
 }
@@ -80,6 +80,15 @@ export async function stopped(shell: Shell, command: string): Promise<{ exit: Co
   await running.stop();
   const exit = { ...(await running.exit), durationMs: performance.now() - began };
   return { exit, printed: printed.replace("ready\n", "") };
+}
+
+const TRIES = 5;
+
+/** For a command that must act before it is killed: a busy machine may hold it up, so it is tried a few times. */
+export async function inTime<T>(attempt: () => Promise<T>, isInTime: (result: T) => boolean): Promise<T> {
+  let result = await attempt();
+  for (let tries = 1; tries < TRIES && !isInTime(result); tries++) result = await attempt();
+  return result;
 }
 
 /** For `skip`: the reason, or `false`. */

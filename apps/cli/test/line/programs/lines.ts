@@ -1,14 +1,17 @@
 /**
  * The app as lines of text on stdin and stdout, with the real harness, store and workspace; only the model is scripted, by SCRIPT. The
- * folder is the current one; the database is in STATE. Arguments are those of `cinch`: `--continue`, `--resume ID`.
+ * folder is the current one; the database is in STATE. Arguments are those of `cinch`: `--continue`, `--resume ID`. GUARD is the name of a
+ * file in the folder: until it exists, whatever is typed comes too early to answer a question.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stdin, stdout } from "node:process";
-import { Agent, Harness, systemClock } from "@cinch/core";
+import { Agent, Harness, systemClock, type Clock } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { script } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
 import { appCommands } from "../../../src/app/commands/index.ts";
+import { GUARD_MS } from "../../../src/app/panel-focus.ts";
 import type { AppOptions } from "../../../src/cli-command.ts";
 import { runInLines } from "../../../src/line/run-in-lines.ts";
 import { stdinLines } from "../../../src/line/stdio-lines.ts";
@@ -17,7 +20,7 @@ import { nothingNarrowed } from "../../../src/setup/config/narrowed-config.ts";
 import { featuresOf } from "../../../src/terminal/features.ts";
 import { lineScripts } from "./line-scripts.ts";
 
-const { SCRIPT, STATE } = process.env as { SCRIPT: string; STATE: string };
+const { SCRIPT, STATE, GUARD } = process.env as { SCRIPT: string; STATE: string; GUARD?: string };
 const folder = process.cwd();
 const db = join(STATE, "cinch.db");
 const store = sqliteStore({ path: db });
@@ -76,9 +79,23 @@ process.exitCode = await runInLines({
   input: stdinLines(stdin),
   output: { write: (text) => void stdout.write(text) },
   unicode: featuresOf(process.env).unicode,
-  clock: systemClock,
+  clock: GUARD === undefined ? systemClock : guardedBy(GUARD),
   env: process.env,
 });
+
+/** The real time, but the guard of a question lasts until the file exists. */
+function guardedBy(file: string): Clock {
+  const after: Clock["after"] = (ms, callback) => {
+    if (ms !== GUARD_MS || existsSync(file)) return systemClock.after(ms, callback);
+    const timer = setInterval(() => {
+      if (!existsSync(file)) return;
+      clearInterval(timer);
+      callback();
+    }, 20);
+    return () => clearInterval(timer);
+  };
+  return { ...systemClock, after };
+}
 
 function threadOf([flag, id]: string[]): AppOptions["thread"] {
   if (flag === "--resume" && id !== undefined) return { kind: "id", id };

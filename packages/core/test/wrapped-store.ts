@@ -1,0 +1,19 @@
+import type { Store } from "@cinch/core";
+
+/** They ask no database. */
+const ANSWERED = new Set(["die", "follow", "followThreads", "metrics"]);
+
+/** A store whose calls can be made to wait or to fail. */
+export function wrapped<S extends Store>(store: S, before: (method: string) => Promise<void> | undefined): S {
+  return new Proxy(store, {
+    get(target, name: string) {
+      const method = (target as unknown as Record<string, unknown>)[name];
+      if (typeof method !== "function") return method;
+      if (ANSWERED.has(name)) return method.bind(target);
+      return async (...args: unknown[]) => {
+        await before(name);
+        return (method as (...args: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+}
