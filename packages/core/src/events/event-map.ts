@@ -65,7 +65,7 @@ export type Spent = z.infer<typeof Spent>;
 export const GivenCommand = z.lazy(() => z.extend(CommandMark, { seq: z.number(), at: z.number() }));
 export type GivenCommand = z.infer<typeof GivenCommand>;
 
-/** The vocabulary of journal, subscribers, wire and UIs; the wire alone also has `presence`. AGENTS.md says what a new event needs. */
+/** The vocabulary of journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the folds. */
 export const eventMap = {
   thread_created: driver(() => ({
     ...signature,
