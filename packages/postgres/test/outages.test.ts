@@ -196,9 +196,14 @@ describe("outages", { concurrency: 6 }, () => {
     Object.assign(url, { username: role, password: "x" });
     const store = await place.store({ url: url.href });
     await store.append("t", [created()], { afterSeq: 0 });
-    const sessions = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1";
     await place.query(`ALTER ROLE "${role}" SET default_transaction_read_only = on`);
-    await place.query(sessions, [role]);
+    const ended = await place.query("SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [
+      role,
+    ]);
+    // An append that is sent on a connection which ends may have been written, so the store would repeat it until the server writes.
+    const left = "SELECT FROM pg_stat_activity WHERE pid = ANY ($1)";
+    await until("their end", async () => (await place.query(left, [ended.map(({ pid }) => pid)])).length === 0);
+    await pause(100);
     const waiting = store.append("t", [input("waits")], { afterSeq: 1 });
     await assert.rejects(store.append("u", [created()], { afterSeq: 0 }), { code: "STORE_BUSY" });
     await assert.rejects(waiting, { code: "STORE_BUSY" });
