@@ -50,7 +50,8 @@ test("a worker drives at most maxThreads threads, and takes the next as soon as 
   const front = await team.front({ model: script(), tools: { work } });
   await fill(front, 12, "a");
   const refused = () => new Set(team.engine.outcomes.map(({ threadId }) => threadId)).size;
-  await eventually(() => refused() + (running.get("a") ?? 0) === 12);
+  const now = () => running.get("a") ?? 0;
+  await eventually(() => now() >= 3 && refused() + now() >= 12);
   open();
   await eventually(async () => (await front.store.load()).awake === 0 && worker.load().turns === 0);
   assert.equal(most.get("a"), 3);
