@@ -39,6 +39,8 @@ export class Supervisor {
   readonly #thread: SupervisedThread;
   readonly #ports: DriverPorts;
   #driver: Driver | undefined;
+  /** It releases its lease, for which it waits for the store. */
+  #releasing: Driver | undefined;
   #running: Promise<void> | undefined;
   #again: { force: boolean } | undefined;
   #cancelRetry: (() => void) | undefined;
@@ -270,6 +272,8 @@ export class Supervisor {
 
   async #release(): Promise<void> {
     const driver = this.#driver;
+    this.#driver = undefined;
+    this.#releasing = driver;
     if (driver?.hasDriven) this.#lastDrivenTurnId = this.#thread.state.turn?.turnId;
     try {
       await driver?.release();
@@ -277,7 +281,7 @@ export class Supervisor {
       this.#unreleased = driver?.epoch;
       this.#thread.report("The lease could not be released", error);
     }
-    this.#driver = undefined;
+    this.#releasing = undefined;
   }
 
   async #releaseLate(epoch: number, force: boolean): Promise<void> {
@@ -345,6 +349,7 @@ export class Supervisor {
     this.#stopStandingBack();
     this.#cancelRetry?.();
     this.#driver?.close();
+    this.#releasing?.close();
     await this.#running;
   }
 }
