@@ -67,7 +67,7 @@ const GROUPS = [
 const checkOn =
   (make: () => Promise<BackendUnderTest>): BackendCheck =>
   (sentence, body) => {
-    test(sentence, { timeout: 60_000 }, async () => {
+    test(sentence, { timeout: 300_000 }, async () => {
       const made = await make();
       try {
         await body(new Files(made), { inMemory: made.inMemory ?? false });

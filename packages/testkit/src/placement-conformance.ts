@@ -14,7 +14,7 @@ import { repetitions } from "./placement-conformance/repetitions.ts";
 export function placementConformance(name: string, make: () => Promise<PlacementUnderTest>): void {
   describe(`${name} keeps what a placement promises`, { concurrency: 4 }, () => {
     const check: PlacementCheck = (sentence, body) => {
-      test(sentence, { timeout: 60_000 }, async () => {
+      test(sentence, { timeout: 300_000 }, async () => {
         await using engine = new Engine(await make());
         await body(engine);
       });
@@ -26,7 +26,7 @@ export function placementConformance(name: string, make: () => Promise<Placement
     let neighbour: PlacementProcess | undefined;
     after(() => neighbour?.kill());
     const check: PlacementCheck = (sentence, body) => {
-      test(sentence, { timeout: 60_000 }, async (t) => {
+      test(sentence, { timeout: 300_000 }, async (t) => {
         const made = await make();
         if (!made.program) {
           await made.dispose();
