@@ -268,9 +268,11 @@ async function hasEndedBelow(child: Thread): Promise<boolean> {
 /** Appends the input of the run to the thread of its session. False if the session is at work on something else. */
 async function resumeSession({ runId, task, input = task }: Run, child: Thread): Promise<boolean> {
   const isStarted = (await child.ports.store.findInput(child.id, runId)) !== undefined;
-  // By another process, whose event this one may not have read yet: without it, the input would count as removed.
-  if (isStarted) await child.refresh();
-  if (isStarted) return true;
+  if (isStarted) {
+    // By another process, whose event this one may not have read yet: without it, the input would count as removed.
+    await child.refresh();
+    return true;
+  }
   const isBusy = await child.command(({ turn, inbox, named }) => {
     if (named.includes(runId)) return { events: [], result: false };
     if (turn || hasQueued(inbox)) return { events: [], result: true };
