@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { memoryStore, type DriveOutcome, type Placement, type Store } from "@cinch/core";
 import { graphilePlacement, type GraphileOptions } from "@cinch/postgres";
 import { Place } from "../place.ts";
@@ -25,6 +26,15 @@ class CountingWorker {
 
   async driven(threadId: string): Promise<void> {
     await until(`the drive of ${threadId}`, () => this.drives.has(threadId));
+  }
+
+  /** Wakes again while the worker does not drive: a job that it fetched by a connection that was lost then is lost, too. */
+  async drivenFrom(front: Placement, threadId: string): Promise<void> {
+    await until(`the drive of ${threadId}`, async () => {
+      await front.wake(threadId);
+      await setTimeout(500);
+      return this.drives.has(threadId);
+    });
   }
 }
 
@@ -79,14 +89,13 @@ describe("graphilePlacement", { concurrency: 4 }, () => {
     await front.open!({ store });
     for (const round of [1, 2, 3]) {
       proxy.dropAll();
-      await front.wake(`dropped ${round}`);
-      await worker.driven(`dropped ${round}`);
+      await worker.drivenFrom(front, `dropped ${round}`);
     }
     proxy.down();
     await front.wake("down");
     assert.equal(worker.drives.has("down"), false);
     proxy.up();
-    await worker.driven("down");
+    await worker.drivenFrom(front, "down");
     await worker.placement.close!();
     await dropJobs(place);
   });
@@ -105,7 +114,7 @@ describe("graphilePlacement", { concurrency: 4 }, () => {
     await leaves.placement.drain();
     await leaves.placement.wake("t");
     proxy.thaw();
-    await stays.driven("t");
+    await stays.drivenFrom(leaves.placement, "t");
     assert.equal(leaves.drives.size, 0);
     await Promise.all([stays.placement.close!(), leaves.placement.close!()]);
     await dropJobs(place);
