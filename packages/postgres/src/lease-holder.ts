@@ -147,7 +147,7 @@ export class LeaseHolder {
       const values = this.#beatWith([...this.#watches.keys()]);
       this.#observe(await this.#database.once<HolderRow>("beat", { text: BEAT, values }), sentAt);
     } catch {
-      // The next beat tries again. Meanwhile others may take over, which is what a beat that stands still is for.
+      // The next beat tries again. If others reach the server meanwhile, they see that this one stands still, and take over.
     }
     this.#beating = undefined;
     this.#schedule();

@@ -62,7 +62,7 @@ export interface JudgedCall {
   context: JudgeContext;
 }
 
-/** Judges a call by the rules of the configuration and the thread, `interruptOn`, and the tool's own policy for its arguments. */
+/** Judges a call by everything that holds for the top-level thread, and then by each level below it, which can only restrict. */
 export async function judgeCall(call: JudgedCall, config: GateConfig, policies: PolicyLevels): Promise<GateRuling> {
   const { tool, input } = call;
   const category = categoryOf(tool, config);
@@ -242,7 +242,7 @@ async function ruledFinding(rule: () => Promise<Ruled>): Promise<Finding> {
   }
 }
 
-/** Anything else is no policy, and is denied. */
+/** The strictest first; `undefined` decides nothing. What is not in the list is stricter than all, and no `Policy`: the call is denied. */
 const ORDER: readonly unknown[] = ["deny", "insist", "ask", "allow", undefined];
 
 const stricter = (one: Ruled, other: Ruled): Ruled => (ORDER.indexOf(one) <= ORDER.indexOf(other) ? one : other);

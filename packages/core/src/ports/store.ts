@@ -169,8 +169,8 @@ export interface SavedFold {
 }
 
 /**
- * Stores journals. `storeConformance` of the testkit tests every rule below, with two store objects on the same data, as two processes
- * have them.
+ * Stores journals. `storeConformance` of the testkit tests the rules below, except for power cuts; those for several processes only if it
+ * gets `another` and `mortal`.
  *
  * **Every change of a thread goes through `append`.** The store derives its other data from the events:
  *
@@ -188,9 +188,10 @@ export interface SavedFold {
  *
  * **Copies.** Events and blobs are copied in and out: a caller that changes them afterwards does not change the stored data.
  *
- * **Failures** are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL` (nothing was written, and a later call may succeed), `STORE_BUSY`,
- * `STORE_NEWER`, `STORE_FAILED`, `CORRUPT`, `CLOSED` after `close`, and `INVALID_INPUT` for arguments that Cinch itself never passes.
- * `draft`, `holds` and `release` do not fail for an unknown thread.
+ * **Failures** are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL` and `STORE_BUSY` (a later call may succeed), `STORE_NEWER`,
+ * `STORE_FAILED`, `CORRUPT`, `CLOSED` after `close`, and `INVALID_INPUT` for arguments that Cinch itself never passes. An append that fails
+ * with `STORE_FULL`, `STORE_BUSY` or `INVALID_INPUT` has certainly written nothing, and is repeated: a store that does not know whether it
+ * has committed must find out, or fail with `STORE_FAILED`. `draft`, `holds` and `release` do not fail for an unknown thread.
  */
 export interface Store {
   /**

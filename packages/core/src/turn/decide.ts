@@ -43,7 +43,7 @@ export type Appended<Result = void> =
   | { kind: "nothing"; result: Result | undefined }
   | { kind: "refused" };
 
-/** After this many drivers have died without progress, the thread is parked: the next one would die too. */
+/** If a driver dies after this many takeovers without progress, the thread is parked: the next one would die too. */
 export const MAX_TAKEOVERS = 3;
 
 /** Whether a driver, not a person, has to act next. */

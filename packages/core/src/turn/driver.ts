@@ -128,7 +128,7 @@ export class Driver {
   readonly force: boolean;
   /** Calls that wait for a person are declined. */
   readonly declinesQuestions: boolean;
-  /** Calls that this driver has started in the journal and not run yet. A crash interrupted every other started call. */
+  /** Calls that this driver has started in the journal and not run yet. */
   readonly runnable = new Map<string, RunnableCall>();
   /** The provider refused the prompt of this step as too long. */
   hasOverflowed = false;

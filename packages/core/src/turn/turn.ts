@@ -104,7 +104,7 @@ async function takeOver(driver: Driver): Promise<void> {
   if (!turn) return;
   const { id } = driver.journal;
   if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
-    return park(driver, `${MAX_TAKEOVERS} drivers died here`);
+    return park(driver, `${MAX_TAKEOVERS + 1} drivers died here`);
   if (turn.aborting) await childrenStopped(driver);
   const draft = messageOfDraft(await driver.ports.store.draft(id));
   // Another process may have driven the turn since, to where it waits for a person.

@@ -51,7 +51,7 @@ export const ruleGlob = (paths: readonly string[], mode: Policy): Glob =>
 
 const lineOf = ({ operations, paths, mode }: PathRule): Line => ({ operations, glob: ruleGlob(paths, mode), mode });
 
-/** The first rule of each list that matches, and the strictest of these. `undefined`: no rule matches. */
+/** The first rule of each list that matches, and the strictest of these. `undefined`: no rule matches, or only an `allow` of a further list. */
 export function policyFor({ lists }: PathRules, operation: Operation, path: string): Policy | undefined {
   const [first, ...others] = lists.map((lines) => lineFor(lines, operation, path)?.mode);
   // A list further down may only make the policy stricter: its `allow` alone would widen it.
