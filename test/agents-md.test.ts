@@ -10,16 +10,22 @@ const text = readFileSync(join(root, "AGENTS.md"), "utf8");
 const entries = text.split(/\n(?=\||- |\d+\. )|\n\n/).map((entry) => entry.replaceAll("\n", " "));
 const quoted = (entry: string): string[] => Array.from(entry.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
 
+/** A folder and those above it, the nearest first. */
+const foldersOf = (path: string): string[] => (path === "." || path === "" ? [] : [path, ...foldersOf(dirname(path))]);
+
 test("every file and folder that AGENTS.md names exists", () => {
   const missing = entries.flatMap((entry) => {
-    const bases = new Set([""]);
+    let last = "";
     return quoted(entry)
       .filter((name) => /^[\w.-]+\/[\w./-]*$|^[\w.-]+\.(ts|tsx|md|json)$/.test(name) && !name.startsWith("@"))
       .filter((name) => {
-        const found = [...bases].map((base) => join(base, name)).find((path) => existsSync(join(root, path)));
-        for (let base = found ?? "."; base !== "."; base = dirname(base)) bases.add(base);
-        return found === undefined;
-      });
+        const path = ["", ...foldersOf(last)]
+          .map((base) => join(base, name))
+          .find((one) => existsSync(join(root, one)));
+        if (path !== undefined) last = name.endsWith("/") ? path : dirname(path);
+        return path === undefined;
+      })
+      .map((name) => `${name}, in: ${entry.slice(0, 80)}`);
   });
   assert.deepEqual(missing, []);
 });
