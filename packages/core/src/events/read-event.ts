@@ -98,8 +98,11 @@ function testOf(schema: z.core.$ZodType): Test {
       const fields = Object.entries(def.shape).map(([key, field]) => [key, testOf(field)] as const);
       return (value) => isObject(value) && fields.every(([key, test]) => test(value[key]));
     }
-    case "lazy":
-      return testOf(def.getter());
+    case "lazy": {
+      // Most threads have only a few kinds of parts.
+      let test: Test | undefined;
+      return (value) => (test ??= testOf(def.getter()))(value);
+    }
     default:
       throw new Error(
         `The event map uses a schema "${def.type}" that read-event.ts does not support. Add a case for it.`,
