@@ -24,6 +24,20 @@ export const values = inPackage("packages/core", [
     tests: ["turn/recorded-heads"],
   },
   {
+    attacks: "control tools: the model may leave out what a tool needs",
+    file: "tools/control/json-schema.ts",
+    find: 'definitionOf(field).type !== "optional"',
+    replace: 'definitionOf(field).type === "optional"',
+    tests: ["tools/control-schemas"],
+  },
+  {
+    attacks: "control tools: the model is told a wider limit than the one that holds",
+    file: "tools/control/json-schema.ts",
+    find: "max = Math.min(max, one.maximum)",
+    replace: "max = one.maximum",
+    tests: ["tools/control-schemas"],
+  },
+  {
     attacks: "event check: an event without a time is folded",
     file: "events/read-event.ts",
     find: ' || typeof event.at !== "number"',
