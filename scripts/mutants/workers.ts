@@ -42,7 +42,7 @@ export const workers = inPackage("packages/core", [
     file: "workers/setbacks.ts",
     find: "Math.min(doubled, dueAt - now)",
     replace: "doubled",
-    tests: ["workers/scheduled"],
+    tests: ["workers/setbacks"],
   },
   {
     attacks: "workers: a worker with room waits because others have waited longer",

@@ -13,10 +13,11 @@ class SlowStore extends MemoryStore {
 
   override async append(threadId: string, events: readonly StampedEvent[], how: AppendOptions): Promise<AppendResult> {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    if (JSON.stringify(events).includes("bad")) throw new CinchError("INVALID_INPUT", "The store refuses this text.");
+    const says = (text: string) => events.some((event) => event.type === "input_accepted" && event["content"] === text);
+    if (says("bad")) throw new CinchError("INVALID_INPUT", "The store refuses this text.");
     const result = await super.append(threadId, events, how);
     if (result.kind !== "appended") return result;
-    if (JSON.stringify(events).includes("cursed")) throw new CinchError("STORE_FAILED", "The connection is lost.");
+    if (says("cursed")) throw new CinchError("STORE_FAILED", "The connection is lost.");
     this.commits.push(events.map(({ type }) => type));
     return result;
   }
