@@ -325,6 +325,13 @@ export const seats = inPackage("packages/core", [
     tests: ["thread/shared-commits"],
   },
   {
+    attacks: "shared commits: a store that is away is asked for each decision",
+    file: "thread/append-queue.ts",
+    find: "if (group && isAway(error)) return this.#reject(group.decided.length, error);",
+    replace: "",
+    tests: ["thread/shared-commits"],
+  },
+  {
     attacks: "shared commits: each decision has its own",
     file: "thread/append-queue.ts",
     find: "this.#waiting.slice(0, most)",

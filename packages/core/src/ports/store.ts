@@ -190,7 +190,7 @@ export interface SavedFold {
  *
  * **Failures** are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL` and `STORE_BUSY` (a later call may succeed), `STORE_NEWER`,
  * `STORE_FAILED`, `CORRUPT`, `CLOSED` after `close`, and `INVALID_INPUT` for arguments that Cinch itself never passes. An append that fails
- * with `STORE_FULL`, `STORE_BUSY` or `INVALID_INPUT` has certainly written nothing, and is repeated: a store that does not know whether it
+ * with `STORE_FULL`, `STORE_BUSY` or `INVALID_INPUT` has certainly written nothing, and may be repeated: a store that does not know whether it
  * has committed must find out, or fail with `STORE_FAILED`. `draft`, `holds` and `release` do not fail for an unknown thread.
  */
 export interface Store {

@@ -84,8 +84,10 @@ export class AppendQueue {
     } catch (error) {
       // The events may have been written: to decide again could append them twice.
       if (group && !isWithoutEffect(error)) return this.#reject(group.decided.length, error);
+      // It is away for all of them, and has taken seconds to say so.
+      if (group && isAway(error)) return this.#reject(group.decided.length, error);
       // One of them may be the reason, and the others succeed without it.
-      if (most > 1 && this.#waiting.length > 1) return this.#commit(1);
+      if (most > 1 && group?.decided.length !== 1) return this.#commit(1);
       return this.#reject(1, error);
     }
     if (stored?.kind === "newer") return this.#commit(most);
@@ -164,6 +166,8 @@ function outcomeOf({ stamped: events, release: released, result }: Decided, stor
 /** Whether the store has certainly written nothing. */
 const isWithoutEffect = (error: unknown): boolean =>
   error instanceof CinchError && ["INVALID_INPUT", "STORE_FULL", "STORE_BUSY"].includes(error.code);
+
+const isAway = (error: unknown): boolean => error instanceof CinchError && error.code === "STORE_BUSY";
 
 /** A lease is taken once. */
 function isSameLease(lease: LeaseUse | undefined, first: LeaseUse | undefined): boolean {

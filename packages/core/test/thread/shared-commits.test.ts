@@ -10,9 +10,13 @@ import { gated, harness } from "../support.ts";
 /** A store that needs a moment for each commit, notes it, refuses a bad text, and fails after it has written a cursed one. */
 class SlowStore extends MemoryStore {
   readonly commits: string[][] = [];
+  isAway = false;
+  tries = 0;
 
   override async append(threadId: string, events: readonly StampedEvent[], how: AppendOptions): Promise<AppendResult> {
     await new Promise((resolve) => setTimeout(resolve, 5));
+    this.tries++;
+    if (this.isAway) throw new CinchError("STORE_BUSY", "The store is away.");
     const says = (text: string) => events.some((event) => event.type === "input_accepted" && event["content"] === text);
     if (says("bad")) throw new CinchError("INVALID_INPUT", "The store refuses this text.");
     const result = await super.append(threadId, events, how);
@@ -40,7 +44,7 @@ async function running(data: MemoryData, seats: number) {
     await h.close();
     return new MemoryStore(data).read(threadId);
   };
-  return { sessions, end };
+  return { sessions, storage, end };
 }
 
 const inputsIn = (events: readonly DurableEvent[]): string[] =>
@@ -74,6 +78,22 @@ test("a decision that the store refuses does not fail those that wait with it", 
     ["fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"],
   );
   assert.deepEqual(inputsIn(await end()), ["go", "0", "1", "3", "4"]);
+});
+
+test("a store that is away is asked once for all decisions that share a commit, and each fails", async () => {
+  const { sessions, storage, end } = await running(new MemoryData(), 5);
+  storage.isAway = true;
+  const before = storage.tries;
+  const steered = await Promise.allSettled(sessions.map((session, at) => session.steer({ content: `${at}` })));
+  assert.deepEqual(
+    steered.map((one) => one.status === "rejected" && (one.reason as CinchError).code),
+    Array.from(sessions, () => "STORE_BUSY"),
+  );
+  // The first one may be on its way when the others come.
+  assert.ok(storage.tries - before <= 2, `${storage.tries - before} tries`);
+  storage.isAway = false;
+  await sessions[0]!.steer({ content: "again" });
+  assert.deepEqual(inputsIn(await end()), ["go", "again"]);
 });
 
 test("decisions of a commit that failed, and may have been written, are not made again", async () => {
