@@ -327,10 +327,13 @@ const clearer = (timer: NodeJS.Timeout) => () => clearTimeout(timer);
 test("a step that only says something can be observed too", async () => {
   const model = worker(0);
   await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+  using jobs = new MemoryJobs(simulation.harness);
   const isObserved = () => ofType(simulation.seen, "om_activation").length > 0;
-  // The observer is not awaited, so it may take effect some turns later.
-  for (let turn = 0; turn < 60 && !isObserved(); turn++)
+  for (let turn = 0; turn < 60 && !isObserved(); turn++) {
     await simulation.harness.sendMessage({ content: `Question ${turn}. ${"Why? ".repeat(400)}` });
+    // No turn waits for the observer.
+    await jobs.ended();
+  }
   assert.ok(isObserved());
 });
 
