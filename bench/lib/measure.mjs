@@ -6,10 +6,13 @@ import { join } from "node:path";
 const CHILD = join(import.meta.dirname, "child.mjs");
 
 /** Runs one scenario in a process of its own. Never rejects: the reason of a failure is in `failed`. */
-export function measure(product, scenario, parameters, { limitMs = 300_000 } = {}) {
+export function measure(product, scenario, parameters, { limitMs = 300_000, env = {} } = {}) {
   return new Promise((resolve) => {
     const args = ["--no-warnings", CHILD, product, scenario, JSON.stringify(parameters)];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+    });
     let out = "";
     let err = "";
     child.stdout.on("data", (data) => (out += data));
