@@ -54,7 +54,7 @@ async function perform(which, { key, scenario, parameters, next = [] }, rep) {
       appendFileSync(file, `${JSON.stringify({ rep, which, key: name, ...result })}\n`);
       if (result.failed) console.error(`${which} ${name}: ${result.failed}`);
       for (const [field, value] of Object.entries(result))
-        if (/Ms$/.test(field) && typeof value === "number") add(`${name} ${field}`, which, value);
+        if (field.endsWith("Ms") && typeof value === "number") add(`${name} ${field}`, which, value);
     }
   });
 }

@@ -68,8 +68,8 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "confinement: where a folder is opened is not compared",
     file: "disk/folder.ts",
-    find: "if (real === place.real) return folder;",
-    replace: "return folder;",
+    find: "if (real === place.real) return new Folder(place, handle);",
+    replace: "return new Folder(place, handle);",
     tests: ["disk/attacks", "disk/races"],
   },
   {

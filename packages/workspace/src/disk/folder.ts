@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats, type Stats } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type BigIntStats,
+  type Stats,
+} from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import type { Entry } from "../backend.ts";
 import { fileError } from "../file-error.ts";
@@ -27,6 +36,9 @@ export interface DiskEntry extends AsyncDisposable {
   handle: FileHandle | undefined;
 }
 
+/** What keeps a directory open. */
+type DirectoryHandle = Pick<FileHandle, "fd" | "close">;
+
 /** A name as text, or as bytes, because a disk may have names that are not UTF-8. */
 export type Name = string | Buffer;
 
@@ -37,9 +49,9 @@ export class Folder {
   readonly path: string;
   /** The path on the disk, without links; "" for the root of the disk, so that "/name" can be appended. */
   readonly real: string;
-  readonly #handle: FileHandle | undefined;
+  readonly #handle: DirectoryHandle | undefined;
 
-  constructor(place: { confinement: Confinement; path: string; real: string }, handle: FileHandle | undefined) {
+  constructor(place: { confinement: Confinement; path: string; real: string }, handle: DirectoryHandle | undefined) {
     this.confinement = place.confinement;
     this.path = place.path;
     this.real = place.real;
@@ -93,18 +105,19 @@ export class Folder {
     return new Folder(place, handle);
   }
 
-  /** Opens a folder further down with one call; `null` if a name on the way is missing, a link or a file. */
+  /**
+   * Opens a folder further down with one call; `null` if a name on the way is missing, a link or a file. With descriptors it does so
+   * synchronously: for 500 folders, awaiting each call takes seven times as long.
+   */
   async descend(names: readonly string[]): Promise<Folder | null> {
     const under = names.join("/");
     const place = { confinement: this.confinement, path: joinPath(this.path, under), real: `${this.real}/${under}` };
-    const flags = this.#handle ? O_PATH | O_DIRECTORY | O_NOFOLLOW : undefined;
-    const handle = flags === undefined ? undefined : await open(this.at(under), flags).catch(() => null);
+    const handle = this.#handle && openDirectory(this.at(under));
     if (handle === null) return null;
-    const folder = new Folder(place, handle);
     // The real path of the open folder, not of the name by which it was opened.
-    const real = await (handle ? readlink(procPath(handle)) : realDirectory(place.real)).catch(() => null);
-    if (real === place.real) return folder;
-    await folder[Symbol.asyncDispose]();
+    const real = handle ? handle.real : await realDirectory(place.real).catch(() => null);
+    if (real === place.real) return new Folder(place, handle);
+    await handle?.close();
     return null;
   }
 
@@ -153,8 +166,8 @@ export class Folder {
     return await hashFile(file);
   }
 
-  stats(): Promise<BigIntStats> {
-    return this.#handle ? this.#handle.stat({ bigint: true }) : stat(this.place, { bigint: true });
+  async stats(): Promise<BigIntStats> {
+    return this.#handle ? fstatSync(this.#handle.fd, { bigint: true }) : stat(this.place, { bigint: true });
   }
 
   /** Without descriptors: throws if the directory has moved or become a link. */
@@ -185,6 +198,18 @@ export const entryOf = (path: string, stats: Stats | BigIntStats): Entry => ({
   modified: Math.trunc(Number(stats.mtimeMs)),
 });
 
+/** `null` if there is no directory. */
+function openDirectory(path: string): (DirectoryHandle & { real: string }) | null {
+  let fd: number | undefined;
+  try {
+    const opened = (fd = openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+    return { fd, real: readlinkSync(procPath({ fd })), close: async () => closeSync(opened) };
+  } catch {
+    if (fd !== undefined) closeSync(fd);
+    return null;
+  }
+}
+
 async function realDirectory(path: string): Promise<string | null> {
   const real = await realpath(path);
   return (await lstat(real)).isDirectory() ? real : null;
@@ -194,7 +219,7 @@ const below = (path: string): string => (path === "/" ? "" : path);
 
 const same = (one: BigIntStats, other: BigIntStats): boolean => one.dev === other.dev && one.ino === other.ino;
 
-const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
+const procPath = ({ fd }: Pick<FileHandle, "fd">): string => `/proc/self/fd/${fd}`;
 
 /** The best that this machine supports. */
 export async function bestConfinement(): Promise<Confinement> {
