@@ -202,10 +202,10 @@ export class Session<Values = StateValues> {
     return this.#answer("asking", answer, (find) => (signed) => answerApproval(signed, answer, find));
   }
 
-  async #answer(waiting: WaitingState, answer: AnswerAddress, give: (find: FindCall) => Action<void>): Promise<void> {
-    if (this.#thread?.children.isOpening) await this.#thread.children.opened();
-    const { find, threadId, until } = this.#seat.answerTargets.bind(this.#thread, waiting, answer);
-    return until(this.#commands.give(give(find), { threadId }));
+  #answer(waiting: WaitingState, answer: AnswerAddress, give: (find: FindCall) => Action<void>): Promise<void> {
+    const { threads } = this.#ports;
+    const place = { thread: this.#thread, visit: threads.visit.bind(threads) };
+    return this.#commands.answer(this.#seat.answerTargets.bind(place, waiting, answer), give);
   }
 
   // Modes, permissions, state

@@ -22,7 +22,7 @@ export interface AnswerAddress {
 /** Finds the call that an answer is for, in the thread that the answer goes to. */
 export type FindCall = (thread: Thread) => Promise<Call | undefined>;
 
-interface AnswerTarget {
+export interface AnswerTarget {
   /** `undefined`: the session has no thread yet. */
   threadId: string | undefined;
   find: FindCall;
@@ -30,48 +30,105 @@ interface AnswerTarget {
   until<T>(answered: Promise<T>): Promise<T>;
 }
 
+/** Where an answer is given. */
+interface AnswerPlace {
+  /** The session's thread at the call. */
+  thread: Thread | null;
+  visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T>;
+}
+
+interface Answer {
+  waiting: WaitingState;
+  address: AnswerAddress;
+  /** The questions that the answer may be for, as the session saw them at the call. */
+  seen: readonly Question[];
+}
+
+/** What a call waits for. Models reuse call ids: by its id alone, a later call could be meant. */
+interface Question {
+  threadId: string;
+  toolCallId: string;
+  seq: number;
+}
+
 /**
- * Binds each answer of a session to the call that the session saw when the answer was given, whatever happens until it is appended. Two
+ * Binds each answer of a session to the question that the session saw when the answer was given, whatever happens until it is appended. Two
  * answers to "the oldest call", given before the first is appended, go to two calls.
  */
 export class AnswerTargets {
-  /** Calls with an answer that is not appended yet, by their thread and the `seq` of their question. */
+  /** Questions with an answer that is not appended yet. */
   readonly #inFlight = new Set<string>();
+  /** The newest answer whose question is being looked for. The answers after it are bound after it. */
+  #unbound: Promise<unknown> | null = null;
 
-  bind(thread: Thread | null, waiting: WaitingState, answer: AnswerAddress | undefined): AnswerTarget {
-    const child = thread && answer?.threadId === undefined ? this.#inDescendant(thread, waiting, answer) : undefined;
-    if (child) {
-      const { threadId, toolCallId, seq } = child;
-      const isMeant = (call: Call) => call.toolCallId === toolCallId;
-      return { threadId, find: refreshAndFind(waiting, isMeant), until: this.#tracking(questionOf(threadId, seq)) };
-    }
-    const { toolCallId, threadId = thread?.id } = answer ?? {};
-    const isMeant = (call: Call) =>
-      toolCallId === undefined
-        ? !this.#inFlight.has(questionOf(threadId, questionSeq(call)))
-        : call.toolCallId === toolCallId;
-    const refreshed = refreshAndFind(waiting, isMeant);
-    if (!thread || thread.id !== threadId) return { threadId, find: refreshed, until: (answered) => answered };
+  /** Binds at the call, unless the questions are not known here yet: of descendants that are being opened, and of any other thread. */
+  bind({ thread, visit }: AnswerPlace, waiting: WaitingState, address: AnswerAddress = {}): Promise<AnswerTarget> {
+    const answer = { waiting, address, seen: thread ? questionsIn(thread, waiting, address) : [] };
+    const { threadId = thread?.id } = address;
+    const isKnown = () => threadId === thread?.id || this.#shown(thread, answer) !== undefined;
+    if (!this.#unbound && !thread?.children.isOpening && isKnown()) return Promise.resolve(this.#known(thread, answer));
+    const earlier = this.#unbound;
+    const look = async () => {
+      await earlier?.catch(() => undefined);
+      if (thread?.children.isOpening) await thread.children.opened();
+      return isKnown() ? this.#known(thread, answer) : this.#elsewhere(threadId!, answer, visit);
+    };
+    // Also if the session leaves the thread meanwhile, it stays open.
+    const bound = thread ? thread.results.during(look()) : look();
+    const forget = () => {
+      if (this.#unbound === bound) this.#unbound = null;
+    };
+    this.#unbound = bound;
+    bound.then(forget, forget);
+    return bound;
+  }
+
+  #known(thread: Thread | null, answer: Answer): AnswerTarget {
+    const { waiting, address } = answer;
+    const shown = this.#shown(thread, answer);
+    if (shown && shown.threadId !== thread?.id) return this.#to(shown, waiting);
+    const isMeant = this.#isMeantIn(thread?.id, answer);
+    if (!thread) return { threadId: undefined, find: refreshAndFind(waiting, isMeant), until: (answered) => answered };
     const waitingNow = waitingCalls(thread.state, waiting);
     const call = waitingNow.find(isMeant);
     // Every call that the session sees waiting is in flight. The answer is not for one that the session has not seen yet.
-    const hasOnlyInFlight = !call && toolCallId === undefined && waitingNow.length > 0;
-    const found = call || hasOnlyInFlight ? Promise.resolve(call) : refreshed(thread);
+    const hasOnlyInFlight = !call && address.toolCallId === undefined && waitingNow.length > 0;
+    const found = call || hasOnlyInFlight ? Promise.resolve(call) : refreshAndFind(waiting, isMeant)(thread);
     found.catch(() => undefined);
-    const until = call
-      ? this.#tracking(questionOf(threadId, questionSeq(call)))
-      : <T>(answered: Promise<T>) => answered;
-    return { threadId, find: () => found, until };
+    const until = call ? this.#tracking(keyOf(thread.id, questionSeq(call))) : <T>(answered: Promise<T>) => answered;
+    return { threadId: thread.id, find: () => found, until };
   }
 
-  /** The question that is meant, if a descendant asks it. */
-  #inDescendant({ id, display }: Thread, waiting: WaitingState, { toolCallId }: AnswerAddress = {}) {
-    const pending = waiting === "asking" ? display.pendingApprovals : display.pendingSuspensions;
-    const meant = Object.values(pending)
-      .filter((one) => toolCallId === undefined || one.toolCallId === toolCallId)
-      .filter(({ threadId, seq }) => !this.#inFlight.has(questionOf(threadId, seq)))
-      .toSorted((a, b) => a.at - b.at);
-    return meant[0]?.threadId === id ? undefined : meant[0];
+  /** In a thread whose questions the session does not see. If it can't be opened yet, a command before this one may create it. */
+  async #elsewhere(threadId: string, answer: Answer, visit: AnswerPlace["visit"]): Promise<AnswerTarget> {
+    const { waiting } = answer;
+    const find = refreshAndFind(waiting, this.#isMeantIn(threadId, answer));
+    const call = await visit(threadId, find).catch(() => undefined);
+    if (!call) return { threadId, find, until: (answered) => answered };
+    return this.#to({ threadId, toolCallId: call.toolCallId, seq: questionSeq(call) }, waiting);
+  }
+
+  #to({ threadId, toolCallId, seq }: Question, waiting: WaitingState): AnswerTarget {
+    const isMeant = (call: Call) => call.toolCallId === toolCallId && questionSeq(call) === seq;
+    return { threadId, find: refreshAndFind(waiting, isMeant), until: this.#tracking(keyOf(threadId, seq)) };
+  }
+
+  /** The oldest question that the session sees, and that the answer may be for. */
+  #shown(thread: Thread | null, answer: Answer): Question | undefined {
+    const shown = thread ? questionsIn(thread, answer.waiting, answer.address) : [];
+    return shown.find(({ threadId, seq }) => this.#isFree(threadId, seq, answer));
+  }
+
+  #isMeantIn(threadId: string | undefined, answer: Answer) {
+    const { toolCallId } = answer.address;
+    return (call: Call): boolean =>
+      toolCallId === undefined
+        ? this.#isFree(threadId, questionSeq(call), answer)
+        : call.toolCallId === toolCallId && !isUnseen(threadId, questionSeq(call), answer);
+  }
+
+  #isFree(threadId: string | undefined, seq: number, answer: Answer): boolean {
+    return !this.#inFlight.has(keyOf(threadId, seq)) && !isUnseen(threadId, seq, answer);
   }
 
   #tracking(question: string): AnswerTarget["until"] {
@@ -80,7 +137,22 @@ export class AnswerTargets {
   }
 }
 
-const questionOf = (threadId: string | undefined, seq: number): string => `${threadId}:${seq}`;
+/** Whether the session saw other questions of the thread at the call, which the answer may be for, and not this one. */
+function isUnseen(threadId: string | undefined, seq: number, { seen }: Answer): boolean {
+  const ofThread = seen.filter((one) => one.threadId === threadId);
+  return ofThread.length > 0 && !ofThread.some((one) => one.seq === seq);
+}
+
+/** The questions of the thread and its descendants that have this address, the oldest first. */
+function questionsIn({ display }: Thread, waiting: WaitingState, address: AnswerAddress): readonly Question[] {
+  const pending = waiting === "asking" ? display.pendingApprovals : display.pendingSuspensions;
+  return Object.values(pending)
+    .filter(({ toolCallId }) => toolCallId === (address.toolCallId ?? toolCallId))
+    .filter(({ threadId }) => threadId === (address.threadId ?? threadId))
+    .toSorted((a, b) => a.at - b.at);
+}
+
+const keyOf = (threadId: string | undefined, seq: number): string => `${threadId}:${seq}`;
 
 const refreshAndFind =
   (waiting: WaitingState, isMeant: (call: Call) => boolean): FindCall =>

@@ -68,8 +68,8 @@ async function giveData(signed: SignedThread, answer: GivenData, find: FindCall)
   const { thread } = signed;
   const { toolCallId, seq, by, resumeData, repeat } = answer;
   if (repeat) throw await notPending(thread, "suspended", toolCallId);
-  const isSeen = (one: Call) => seq === undefined || questionSeq(one) === seq;
-  const call = await findWaiting(thread, "suspended", { toolCallId, find, isSeen });
+  const isNamed = seq === undefined ? null : (one: Call) => questionSeq(one) === seq;
+  const call = await findWaiting(thread, "suspended", { toolCallId, find, isNamed });
   const tool = await toolOf(thread, call);
   const problem = await problemOf(thread, tool?.checkAnswer, resumeData);
   if (problem !== null)
@@ -118,8 +118,8 @@ async function giveDecision(signed: SignedThread, answer: GivenDecision, find: F
   const { thread } = signed;
   const { toolCallId, decision, digest, by, message, repeat } = answer;
   if (repeat) throw await notPending(thread, "asking", toolCallId);
-  const isSeen = ({ approval }: Call) => digest === undefined || approval?.digest === digest;
-  const call = await findWaiting(thread, "asking", { toolCallId, find, isSeen });
+  const isNamed = digest === undefined ? null : ({ approval }: Call) => approval?.digest === digest;
+  const call = await findWaiting(thread, "asking", { toolCallId, find, isNamed });
   const approval = call.approval!;
   const { grantTo } = call;
   checkDecision(decision, approval.decisions);
@@ -205,22 +205,26 @@ async function toolOf({ state, ports: { modes } }: Thread, call: Call): Promise<
 interface CallQuery {
   toolCallId: string | undefined;
   find: FindCall;
-  /** Matches the call that the responder saw. */
-  isSeen(call: Call): boolean;
+  /** Matches the question that the answer names by its digest or its `seq`. `null`: it names none. */
+  isNamed: ((call: Call) => boolean) | null;
 }
 
 async function findWaiting(
   thread: Thread,
   waiting: WaitingState,
-  { toolCallId, find, isSeen }: CallQuery,
+  { toolCallId, find, isNamed }: CallQuery,
 ): Promise<Call> {
   refuseForeign(thread.state.foreign);
   const call = await find(thread);
+  if (call && (!isNamed || isNamed(call))) return call;
+  const id = call?.toolCallId ?? toolCallId;
+  if (isNamed && id !== undefined) {
+    // The responder may have seen a newer question than this process.
+    await thread.refresh();
+    const newer = waitingCalls(thread.state, waiting).find((one) => one.toolCallId === id && isNamed(one));
+    if (newer) return newer;
+  }
   if (!call) throw await notPending(thread, waiting, toolCallId);
-  if (isSeen(call)) return call;
-  await thread.refresh();
-  const newer = waitingCalls(thread.state, waiting).find((one) => one.toolCallId === call.toolCallId && isSeen(one));
-  if (newer) return newer;
   throw new CinchError(
     "NOT_PENDING",
     `This answer is for another question than the one that waits. ${DISPLAY_FIELD[waiting]} of the display state shows what waits.`,

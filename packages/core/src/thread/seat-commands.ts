@@ -1,3 +1,4 @@
+import type { AnswerTarget, FindCall } from "../commands/answer-target.ts";
 import type { Seat } from "./seat.ts";
 import { SignedThread, type Again, type Action } from "./signed-thread.ts";
 import type { Thread } from "./thread.ts";
@@ -21,19 +22,29 @@ export class SeatCommands {
   }
 
   /** A command that happens once, if it has an id. `again`: what a repetition is answered with; default: nothing. */
-  give<T>(work: Action<T>, { threadId, again }: { threadId?: string | undefined; again?: Again<T> } = {}): Promise<T> {
+  give<T>(work: Action<T>, { again }: { again?: Again<T> } = {}): Promise<T> {
+    return this.run(this.#once(work, again));
+  }
+
+  /** The answer to a call. It keeps its place among the commands while the call is looked for. */
+  answer(target: Promise<AnswerTarget>, give: (find: FindCall) => Action<void>): Promise<void> {
+    return this.#seat.queue.run(async () => {
+      const { threadId, find, until } = await target;
+      return until(this.at(threadId, this.#once(give(find))));
+    });
+  }
+
+  #once<T>(work: Action<T>, again: Again<T> = async () => undefined as T): Action<T> {
     const { by, commandId } = this.#giver;
-    return this.run(
-      ({ thread }) => new SignedThread(thread, { by, commandId }).once(work, again ?? (async () => undefined as T)),
-      threadId,
-    );
+    return ({ thread }) => new SignedThread(thread, { by, commandId }).once(work, again);
   }
 
   query<T>(work: (thread: Thread) => Promise<T>): Promise<T> {
     return this.run(({ thread }) => work(thread));
   }
 
-  run<T>(work: Action<T>, threadId = this.#seat.thread?.id): Promise<T> {
+  run<T>(work: Action<T>): Promise<T> {
+    const threadId = this.#seat.thread?.id;
     return this.#seat.queue.run(() => this.at(threadId, work));
   }
 
