@@ -3,8 +3,10 @@ import type { Store } from "@cinch/core";
 /** They ask no database. */
 const ANSWERED = new Set(["die", "follow", "followThreads", "metrics"]);
 
-/** A store whose calls can be made to wait or to fail. */
-export function wrapped<S extends Store>(store: S, before: (method: string) => Promise<void> | undefined): S {
+type Interference = (method: string) => Promise<void> | undefined;
+
+/** A store whose calls can be made to wait or to fail: before they have had their effect, or afterwards. */
+export function wrapped<S extends Store>(store: S, before: Interference, after?: Interference): S {
   return new Proxy(store, {
     get(target, name: string) {
       const method = (target as unknown as Record<string, unknown>)[name];
@@ -12,7 +14,9 @@ export function wrapped<S extends Store>(store: S, before: (method: string) => P
       if (ANSWERED.has(name)) return method.bind(target);
       return async (...args: unknown[]) => {
         await before(name);
-        return (method as (...args: unknown[]) => unknown).apply(target, args);
+        const result = await (method as (...args: unknown[]) => unknown).apply(target, args);
+        await after?.(name);
+        return result;
       };
     },
   });

@@ -5,16 +5,17 @@ import { beginTurn, type Proposal } from "../turn/decide.ts";
 import type { DriverPorts } from "../turn/driver.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 
-/** Continues a parked turn, or takes the inputs that an abort held back: in the thread and in its unfinished subagents. */
+/** Continues a parked turn, takes the inputs that an abort held back, and tries again what failed: in the thread and in its unfinished subagents. */
 export async function resume(thread: Thread): Promise<void> {
   await thread.refresh();
   const { foreign, turn, parked, held, inbox } = thread.state;
   refuseForeign(foreign);
-  const reason = turn && thread.supervisor.whyBlocked;
-  if (reason) throw reason;
   const isStopped = turn ? parked : held && hasQueued(inbox);
+  const reason = turn || isStopped ? thread.supervisor.whyBlocked : null;
+  if (reason) throw reason;
+  thread.supervisor.clearFailure();
   if (isStopped && thread.ports.wakes) await thread.appendAlone((state) => goesOn(state, thread.ports));
-  else if (isStopped) thread.wake({ force: true });
+  else thread.wake({ force: isStopped });
   await thread.children.opened();
   await Promise.all(thread.children.open.map(resume));
 }

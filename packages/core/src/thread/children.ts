@@ -9,7 +9,7 @@ import type { NewLive } from "../events/live-events.ts";
 import { introduction } from "./relay.ts";
 import type { Thread } from "./thread.ts";
 
-/** How long to wait before a run that could not be followed is followed again. */
+/** How long to wait before what failed is tried again: following a run, continuing a call. */
 const RETRY_MS = 500;
 
 /** The unfinished runs of an open thread. Any process that has the thread open starts, follows and ends them. */
@@ -71,7 +71,9 @@ export class Children {
       return events.length > 0 ? { events } : null;
     });
     continued.catch((error: unknown) => {
-      if (!this.#closed) this.#thread.report("A call that waits for subagents could not be continued", error);
+      if (this.#closed) return;
+      this.#thread.report("A call that waits for subagents could not be continued", error);
+      this.#thread.later(RETRY_MS, () => this.changed());
     });
   }
 

@@ -13,6 +13,8 @@ import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
 /** How long to wait before the store is asked again that could not be used now. */
 const RETRY_MS = 1_000;
+/** The longest pause between two attempts to drive a subagent. */
+const LONGEST_RETRY_MS = 60_000;
 /** How long a process waits for another one that is to drive first. */
 const STAND_BACK_MS = 250;
 
@@ -45,10 +47,9 @@ export class Supervisor {
   #again: { force: boolean } | undefined;
   #cancelRetry: (() => void) | undefined;
   #reportedBlock: string | undefined;
-  /** The epoch of a lease that this process holds and could not release. */
-  #unreleased: number | undefined;
-  /** The store failed while this process drove. It does not retry by itself: that would only fill the journal. */
+  /** The store failed while this process drove. Of a top-level thread, the next command tries again. */
   #broken: Error | null = null;
+  #retryMs = RETRY_MS;
   #closed = false;
   #isDraining = false;
   /** Whether this process may drive the thread. */
@@ -245,9 +246,8 @@ export class Supervisor {
       // A crash may have come between the cancellation of a run and the abort of its child.
       if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
-      if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       this.#isDrivenElsewhere = status === "held";
-      if (status === "mine") return this.#retryLater(force);
+      if (status === "mine") return this.#retryLater(RETRY_MS, force);
       if (status === "held") return this.#watch(force);
       if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#stateNow, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, {
@@ -258,6 +258,7 @@ export class Supervisor {
       });
       if (this.#isDraining) this.#driver.drain();
       await runTurns(this.#driver);
+      this.#retryMs = RETRY_MS;
       this.#reportBlocked();
       // Another process drives. If it dies, this one continues.
       if (this.#isCalledFor(this.#stateNow, false)) this.#watch(force);
@@ -270,24 +271,27 @@ export class Supervisor {
     }
   }
 
+  /** Tries until the lease is released: no other process can drive the thread while this one holds it and lives. */
   async #release(): Promise<void> {
     const driver = this.#driver;
     this.#driver = undefined;
+    if (!driver) return;
     this.#releasing = driver;
-    if (driver?.hasDriven) this.#lastDrivenTurnId = this.#thread.state.turn?.turnId;
-    try {
-      await driver?.release();
-    } catch (error) {
-      this.#unreleased = driver?.epoch;
-      this.#thread.report("The lease could not be released", error);
-    }
+    if (driver.hasDriven) this.#lastDrivenTurnId = this.#thread.state.turn?.turnId;
+    for (let isReported = false; !(await this.#isReleased(driver, isReported)); isReported = true)
+      await sleep(this.#ports.clock, RETRY_MS, driver.closing);
     this.#releasing = undefined;
   }
 
-  async #releaseLate(epoch: number, force: boolean): Promise<void> {
-    await this.#ports.store.release(this.#thread.id, epoch);
-    this.#unreleased = undefined;
-    this.#again = { force };
+  /** True also if the driver or the store is closed: a store that closes releases the leases of its process. */
+  async #isReleased(driver: Driver, isReported: boolean): Promise<boolean> {
+    try {
+      await driver.release();
+      return true;
+    } catch (error) {
+      if (!isReported && !this.#closed) this.#thread.report("The lease could not be released", error);
+      return error instanceof LeaseLost || isClosed(error) || driver.closing.aborted;
+    }
   }
 
   /** Handles an error of the driver: the turn ends with it. If that can't be written, subscribers and callers here get it. */
@@ -298,7 +302,7 @@ export class Supervisor {
       this.#thread.discardDraft();
       return this.#watch(force);
     }
-    if (isPassing(error)) return this.#retryLater(force);
+    if (isPassing(error)) return this.#retryLater(RETRY_MS, force);
     if (this.#driver && this.#thread.state.turn) {
       try {
         return await giveUp(this.#driver, error);
@@ -309,17 +313,22 @@ export class Supervisor {
     this.#broken = error instanceof Error ? error : new Error(reasonOf(error));
     this.#thread.report("The turn can't continue", error);
     this.#thread.failed(error);
+    // No caller of a subagent's thread could try again, and those of the threads above wait for it.
+    if (!this.#thread.state.agent) return;
+    this.#retryLater(this.#retryMs, force);
+    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
   }
 
   #watch(force: boolean): void {
     if (!this.#closed && !this.#ports.wakes) this.#ports.watch.add(this, { force });
   }
 
-  #retryLater(force: boolean): void {
+  #retryLater(ms: number, force: boolean): void {
     if (this.#closed || this.#ports.wakes) return;
     this.#cancelRetry?.();
-    this.#cancelRetry = this.#ports.clock.after(RETRY_MS, () => {
+    this.#cancelRetry = this.#ports.clock.after(ms, () => {
       this.#cancelRetry = undefined;
+      this.#broken = null;
       this.wake({ force });
     });
   }
@@ -356,6 +365,8 @@ export class Supervisor {
 
 const isPassing = (error: unknown): boolean =>
   error instanceof CinchError && (error.code === "STORE_BUSY" || error.code === "STORE_FULL");
+
+const isClosed = (error: unknown): boolean => error instanceof CinchError && error.code === "CLOSED";
 
 const isInput = ({ type }: { type: string }): boolean => type === "input_accepted";
 

@@ -204,11 +204,12 @@ async function execute(
 ): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
   const runnable = driver.runnable.get(toolCallId);
+  const isPermitted = !runnable?.isStillPermitted || (await runnable.isStillPermitted());
+  // Last: while the rules are read, the store may be away, another process may take over, and a person may abort.
   await driver.confirm();
   if (!runnable || driver.signal.aborted) return failed(notRun("aborted"));
   driver.runnable.delete(toolCallId);
-  if (runnable.isStillPermitted && !(await runnable.isStillPermitted()))
-    return failed("Denied: the rules have changed since the call was permitted.");
+  if (!isPermitted) return failed("Denied: the rules have changed since the call was permitted.");
   const thread = { threadId: driver.journal.id, resourceId: driver.state.resourceId };
   return runCall({
     ...runnable,

@@ -133,6 +133,8 @@ export class Driver {
   /** The provider refused the prompt of this step as too long. */
   hasOverflowed = false;
   #lease: LeaseUse | null;
+  /** The epoch of a lease that an append may have taken before it failed. */
+  #mayHold: number | undefined;
   #turn = new AbortController();
   readonly #close = new AbortController();
   #confirmedAt: number;
@@ -219,7 +221,11 @@ export class Driver {
     const lease = this.#lease;
     if (!lease) throw new LeaseLost();
     const offloading = new Offloading(this);
-    const appended = await this.askStore(() => offloading.append(decide, lease));
+    const appended = await this.askStore(() => offloading.append(decide, lease)).catch((error: unknown) => {
+      // The store does not say whether this was written.
+      if ("take" in lease) this.#mayHold = lease.take + 1;
+      throw error;
+    });
     switch (appended.kind) {
       case "nothing":
         return appended.result;
@@ -280,7 +286,7 @@ export class Driver {
   async release(): Promise<void> {
     if (this.epoch !== undefined && this.runnable.size > 0)
       await this.append((state) => handBack(state, this.runnable));
-    const { epoch } = this;
+    const epoch = this.epoch ?? this.#mayHold;
     if (epoch !== undefined) await this.askStore(() => this.ports.store.release(this.journal.id, epoch));
     this.#lease = null;
   }

@@ -1,3 +1,4 @@
+import { CinchError } from "../errors.ts";
 import { stamp } from "../events/event-map.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
@@ -54,7 +55,19 @@ export class ClusterLease {
     await this.#trying;
     const epoch = this.#epoch;
     this.#epoch = null;
-    if (epoch !== null) await this.#ports.store.release(this.#threadId, epoch);
+    if (epoch !== null) await this.#release(epoch);
+  }
+
+  /** Tries again later if the store can't: until then no other process gets it. */
+  async #release(epoch: number): Promise<void> {
+    const { store, clock } = this.#ports;
+    try {
+      await store.release(this.#threadId, epoch);
+    } catch (error) {
+      if (!(error instanceof CinchError && error.code === "CLOSED"))
+        clock.after(RETRY_MS, () => this.#release(epoch).catch(() => undefined));
+      throw error;
+    }
   }
 
   #try(): void {

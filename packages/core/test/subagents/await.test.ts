@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
+import { Agent, CinchError, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
 import { call, fail, hang, say, script, scriptedBy } from "@cinch/testkit";
+import { wrapped } from "../wrapped-store.ts";
 
 const outcomesOf = (messages: readonly HarnessMessage[]) => messages.flatMap(({ outcomes }) => Object.values(outcomes));
 
@@ -17,12 +18,12 @@ const children = () =>
     }),
   });
 
-async function awaiting(tasks: readonly string[], mode: string, more: object = {}) {
+async function awaiting(tasks: readonly string[], mode: string, more: object = {}, storage = memoryStore()) {
   const spawn = tasks.map((prompt): [string, unknown] => ["task", { agent: "worker", prompt, background: true }]);
   const ids = tasks.map((_, at) => `bg-${at + 1}`);
   const model = script(call(...spawn), call("agent_await", { ids, mode, ...more }), say("Done."));
   const agent = new Agent({ name: "dev", model, subagents: [children()], subagentBackground: { wake: false } });
-  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  const h = new Harness({ id: "t", agent, storage });
   const turn = h.sendMessage({ content: "go" });
   return { h, turn, ids };
 }
@@ -53,6 +54,24 @@ test("agent_await ends at its timeout with the results so far, and holds no leas
   await turn;
   const text = textOf(outcomesOf(h.getDisplayState().messages).at(-1)!.result.content);
   assert.match(text, /^The wait has reached its timeout\. Not all of them have ended\.\n\nbg-1 \(worker\): complete\n/);
+  await h.close();
+});
+
+test("agent_await whose time is over while the store is away ends when the store is back", async () => {
+  let isAway = false;
+  const away = async (method: string) => {
+    if (method === "append" && isAway) throw new CinchError("STORE_BUSY", "The database does not answer.");
+  };
+  const { h, turn } = await awaiting(["stuck"], "all", { timeout_ms: 300 }, wrapped(memoryStore(), away));
+  const failed = new Promise<void>((resolve) => {
+    h.subscribe((event) => {
+      if (event.type === "tool_suspended") isAway = true;
+      if (event.type === "info" && event.message.includes("could not be continued")) resolve();
+    });
+  });
+  await failed;
+  isAway = false;
+  assert.equal((await turn).reason, "complete");
   await h.close();
 });
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, memoryStore, type DurableEvent, type HarnessConfig, type Store } from "@cinch/core";
+import { CinchError, memoryStore, type DurableEvent, type Store } from "@cinch/core";
 import type { MemoryStore } from "@cinch/core/store";
-import { call, say, script } from "@cinch/testkit";
-import { noting, permissions } from "../support.ts";
+import { script } from "@cinch/testkit";
 import { wrapped } from "../wrapped-store.ts";
 import { eventually, Team } from "./team.ts";
+import { delegating, queueing } from "./trees.ts";
 
 const AWAY_MS = 200;
 
@@ -18,34 +18,6 @@ function awayAt(store: MemoryStore, nth: number): { store: MemoryStore; wasAway:
     if (asked >= nth && Date.now() < backAt) throw new CinchError("STORE_BUSY", "The database does not answer.");
   };
   return { store: wrapped(store, reach), wasAway: () => backAt < Infinity };
-}
-
-type Configured = Pick<HarnessConfig, "agent" | "permissions">;
-
-/** An agent that delegates to one that uses a tool, and then uses it itself. */
-function delegating(runs: unknown[]): Configured {
-  const { note } = noting(runs);
-  const searches = script(call("note", { what: "in the tree" }), say("Found it."));
-  const search = new Agent({ name: "search", model: searches, tools: { note } });
-  const asks = script(call("task", { agent: "search", prompt: "Search" }), call("note", { what: "x" }), say("Done."));
-  return { agent: new Agent({ name: "dev", model: asks, tools: { note }, subagents: [search] }), permissions };
-}
-
-/** An agent that starts two runs in the background, of which one may run at a time, and waits for both. */
-function queueing(runs: unknown[]): Configured {
-  const { note } = noting(runs);
-  const searches = script(call("note", { what: "in the tree" }), say("Found it."));
-  const search = new Agent({ name: "search", model: searches, tools: { note } });
-  const asks = script(
-    call(
-      ["task", { agent: "search", prompt: "one", background: true }, "a"],
-      ["task", { agent: "search", prompt: "two", background: true }, "b"],
-    ),
-    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "all", timeout_ms: 600_000 }),
-    say("Done."),
-  );
-  const subagentBackground = { maxConcurrent: 1, wake: false };
-  return { agent: new Agent({ name: "dev", model: asks, subagents: [search], subagentBackground }), permissions };
 }
 
 /** What a reader of the journals learns of calls, runs and turns. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStore, type Heartbeat } from "@cinch/core";
-import { MemoryData } from "@cinch/core/store";
+import { CinchError, memoryStore, type Heartbeat } from "@cinch/core";
+import { MemoryData, type MemoryStore } from "@cinch/core/store";
 import { script } from "@cinch/testkit";
 import { countingClock } from "../counting-clock.ts";
 import { harness } from "../support.ts";
+import { wrapped } from "../wrapped-store.ts";
 import { eventually } from "./team.ts";
 
 const beating = (beats: string[], name: string, more: Partial<Heartbeat> = {}): Heartbeat => ({
@@ -80,4 +81,22 @@ test("a heartbeat of the cluster whose harness is closed at once leaves no timer
   const h = await harness({ model: script(), clock, heartbeats: [beating([], "a", hourly)] });
   await h.close();
   assert.equal(clock.pending.size, 0);
+});
+
+test("a heartbeat of the cluster that is removed while the store is away beats in another process when the store is back", async () => {
+  const data = new MemoryData();
+  const beats: string[] = [];
+  let failures = 1;
+  const away = async (method: string) => {
+    if (method === "release" && failures-- > 0) throw new CinchError("STORE_BUSY", "The database does not answer.");
+  };
+  const make = (name: string, storage: MemoryStore) =>
+    harness({ model: script(), storage, heartbeats: [beating(beats, name)] });
+  await using a = await make("a", wrapped(memoryStore(data), away));
+  await eventually(() => beats.includes("a"));
+  await using b = await make("b", memoryStore(data));
+  assert.deepEqual(await b.listThreads(), []);
+  await a.removeHeartbeat({ id: "tidy" });
+  assert.equal(failures, 0);
+  await eventually(() => beats.includes("b"));
 });

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { Agent, CinchError, Harness, memoryStore } from "@cinch/core";
+import { call, say, scriptedBy } from "@cinch/testkit";
+import { noting, permissions } from "../support.ts";
+import { wrapped } from "../wrapped-store.ts";
+
+const FAILING_MS = 100;
+/** So many failures are tried at once. */
+const AT_ONCE = 40;
+
+/** Delegates to a subagent that uses a tool, and answers everything else. */
+const model = scriptedBy(({ prompt }) => {
+  const last = JSON.stringify(prompt.at(-1));
+  if (last.includes("delegate")) return call("task", { agent: "search", prompt: "use the tool" });
+  return last.includes("use the tool") ? call("note", { what: "x" }) : say("Done.");
+});
+
+for (const when of ["before", "after"] as const)
+  test(`after a store that fails for a while, ${when} the effect of any call, the next message is answered, and no tool has run twice`, async () => {
+    /** Whether the failure came: there may be fewer calls. */
+    const isAnswered = async (nth: number): Promise<boolean> => {
+      let [asked, until] = [0, Infinity];
+      const fail = async (method: string): Promise<void> => {
+        if (method === "open" || method === "close") return;
+        if (++asked === nth) until = Date.now() + FAILING_MS;
+        if (asked >= nth && Date.now() < until) throw new CinchError("STORE_FAILED", "The disk has an error.");
+      };
+      const never = () => undefined;
+      const storage = when === "before" ? wrapped(memoryStore(), fail) : wrapped(memoryStore(), never, fail);
+      const { note, runs } = noting();
+      const search = new Agent({ name: "search", model, tools: { note } });
+      const agent = new Agent({ name: "dev", model, subagents: [search] });
+      const h = new Harness({ id: "test", agent, permissions, storage });
+      // Its caller may get the failure.
+      await h.sendMessage({ content: "delegate" }).catch(() => undefined);
+      const hasFailed = until < Infinity;
+      if (hasFailed) {
+        await pause(FAILING_MS);
+        // What failed is tried again.
+        await h.resume();
+        assert.equal((await h.settled()).status, "idle", `call ${nth}`);
+        assert.equal((await h.sendMessage({ content: "again" })).reason, "complete", `call ${nth}`);
+      }
+      assert.ok(runs.length <= 1, `call ${nth}: ${runs.length} runs of one call`);
+      await h.close();
+      return hasFailed;
+    };
+    for (let first = 1; ; first += AT_ONCE) {
+      const calls = Array.from({ length: AT_ONCE }, (_, at) => first + at);
+      if ((await Promise.all(calls.map(isAnswered))).includes(false)) return;
+    }
+  });
