@@ -1,6 +1,5 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { fromBase64 } from "../events/base64.ts";
-import { noUsage } from "../events/usage.ts";
 import { Part as PartSchema, type Json, type Part, type Usage } from "../events/message.ts";
 import { MISFIT, copierOf } from "../events/schema-copy.ts";
 import { asText } from "../tools/tool.ts";
@@ -18,6 +17,7 @@ interface Block {
 
 /** Builds an answer from the parts of a stream. Never throws for a malformed part. */
 export class AnswerBuilder {
+  /** Does not change once the sink has it. */
   content: Part[] = [];
   hasStarted = false;
   failure: ModelFailure | undefined;
@@ -32,6 +32,9 @@ export class AnswerBuilder {
   /** By call id, the tool whose arguments are streaming. */
   readonly #streamingTools = new Map<string, string>();
   #textCount = 0;
+  /** The place of the block that got its first text last. */
+  #lastTextAt = 0;
+  #isShared = false;
   #finish: { reason: string; usage: Usage } | undefined;
 
   constructor(sink: AnswerSink) {
@@ -112,8 +115,12 @@ export class AnswerBuilder {
   outcome(): AnswerOutcome {
     const { problem, isTooLarge } = this.size;
     if (isTooLarge) {
-      const { reason: finishReason, usage } = this.#finish ?? { reason: "length", usage: noUsage };
-      const content = truncate(this.content);
+      const { content: read } = this;
+      const { reason: finishReason, usage } = this.#finish ?? {
+        reason: "length",
+        usage: this.size.estimatedUsage(read),
+      };
+      const content = truncate(read);
       return {
         kind: "answer",
         answer: { content, files: new Map(), refused: new Map(), finishReason, usage, problem },
@@ -149,17 +156,30 @@ export class AnswerBuilder {
       blocks.set(id, (block = { at: this.content.length, index: undefined }));
       this.#push({ type, text: "" });
     }
-    const before = this.content[block.at] as Extract<Part, { type: "text" | "reasoning" }>;
-    if (delta === "" && providerMetadata === undefined) return;
+    const before = this.content[block.at] as Extract<Part, { type: "text" | "reasoning" }> | undefined;
+    if (!before || (delta === "" && providerMetadata === undefined)) return;
     const grown = { ...before, text: before.text + delta };
-    this.content = this.content.with(
-      block.at,
-      providerMetadata ? { ...grown, ...metaOf({ providerMetadata }) } : grown,
-    );
+    this.#ownContent()[block.at] = providerMetadata ? { ...grown, ...metaOf({ providerMetadata }) } : grown;
     if (delta === "") return;
-    // A block gets its index with its first text: an empty block is not shown, and would leave a gap.
-    block.index ??= this.#textCount++;
+    block.index ??= this.#nextIndex(block);
+    this.#isShared = true;
     this.#sink.text({ index: block.index, part: type, delta, content: this.content });
+  }
+
+  /**
+   * A block gets its index with its first text: an empty block is not shown, and would leave a gap. The blocks that have text stand in the
+   * order of their indexes, so that a subscriber that got the deltas knows them again in the complete message.
+   */
+  #nextIndex(block: Block): number {
+    if (block.at < this.#lastTextAt) {
+      const content = this.#ownContent();
+      content.push(content[block.at]!);
+      // Empty texts are not kept.
+      content[block.at] = { type: "text", text: "" };
+      block.at = content.length - 1;
+    }
+    this.#lastTextAt = block.at;
+    return this.#textCount++;
   }
 
   /** Some providers reuse an id for the next block. */
@@ -205,22 +225,33 @@ export class AnswerBuilder {
   #file(part: LanguageModelV4StreamPart & { type: "file" | "reasoning-file" }): void {
     const reasoning = part.type === "reasoning-file" ? { reasoning: true } : {};
     const file = { type: "file" as const, mediaType: part.mediaType, ...reasoning, ...metaOf(part) };
-    if (part.data.type === "url") return this.#push({ ...file, url: String(part.data.url) });
-    const { data } = part.data;
+    if (part.data?.type === "url") return this.#push({ ...file, url: String(part.data.url) });
+    const bytes = bytesOf(part.data?.data);
+    if (!bytes) return;
     const at = this.content.length;
     this.#push(file);
-    if (this.content.length > at) this.#files.set(at, typeof data === "string" ? fromBase64(data) : data);
+    if (this.content.length > at) this.#files.set(at, bytes);
   }
 
   /** `content` lacks the empty texts, so the indexes of its parts have changed. */
   #filesIn(content: readonly Part[]): Map<number, Uint8Array> {
-    return new Map([...this.#files].map(([at, bytes]) => [content.indexOf(this.content[at]!), bytes]));
+    const places = new Map(content.map((part, at) => [part, at]));
+    return new Map([...this.#files].map(([at, bytes]) => [places.get(this.content[at]!)!, bytes]));
   }
 
   /** Drops a malformed part: it must not make the whole answer fail. */
   #push(part: Part): void {
     this.hasStarted = true;
-    if (copyPart(part) !== MISFIT) this.content = [...this.content, part];
+    if (copyPart(part) === MISFIT) return;
+    this.size.parts++;
+    if (!this.size.isTooLarge) this.#ownContent().push(part);
+  }
+
+  /** Copied only if the sink has it: otherwise each of many parts would copy all before it. */
+  #ownContent(): Part[] {
+    if (this.#isShared) this.content = this.content.slice();
+    this.#isShared = false;
+    return this.content;
   }
 }
 
@@ -238,13 +269,27 @@ const wellFormed = (part: Part): Part =>
   part.type === "text" && !part.text.isWellFormed() ? { ...part, text: part.text.toWellFormed() } : part;
 
 function metaOf({ providerMetadata }: { providerMetadata?: unknown }): { providerMetadata?: Record<string, Json> } {
-  return typeof providerMetadata !== "object" || providerMetadata === null
-    ? {}
-    : { providerMetadata: plainJson(providerMetadata) as Record<string, Json> };
+  const plain = providerMetadata === undefined ? null : plainJson(providerMetadata);
+  return typeof plain !== "object" || plain === null || Array.isArray(plain) ? {} : { providerMetadata: plain };
 }
 
-/** The value as the journal returns it: without the `undefined` fields that an SDK may leave. */
-const plainJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? "null") as Json;
+/** The value as the journal returns it: without the `undefined` fields that an SDK may leave. `null` for a value that has no JSON. */
+function plainJson(value: unknown): Json {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? "null") as Json;
+  } catch {
+    return null;
+  }
+}
+
+function bytesOf(data: unknown): Uint8Array | undefined {
+  if (typeof data !== "string") return data instanceof Uint8Array ? data : undefined;
+  try {
+    return fromBase64(data);
+  } catch {
+    return undefined;
+  }
+}
 
 /** `undefined`: the arguments are not a JSON object. Missing arguments are an empty object. */
 function parseArgs(text: unknown): Json | undefined {

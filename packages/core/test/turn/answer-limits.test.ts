@@ -4,6 +4,7 @@ import { textOf, type HarnessEvent } from "@cinch/core";
 import {
   call,
   finish,
+  parts,
   say,
   script,
   validateAnthropic,
@@ -76,6 +77,49 @@ test("an answer of more than 32 MB is truncated, a note tells the model, and the
   assert.deepEqual(problemsOf(model), []);
 });
 
+test("an answer of very many parts is not read to its end, a note tells the model, and the turn continues", async () => {
+  let read = 0;
+  const step: Step = function* () {
+    yield { type: "text-delta", id: "t", delta: "Look:" };
+    for (; read < 100_000; read++) yield { type: "source", sourceType: "url", id: "s", url: "https://example.org" };
+    yield finish("stop");
+  };
+  const model = script(step, say("Shorter."));
+  await using h = await harness({ model });
+  const { reason, message } = await h.sendMessage({ content: "go" });
+  assert.deepEqual([reason, textOf(message!.content)], ["complete", "Shorter."]);
+  assert.ok(read < 5_000, `${read} parts were read`);
+  const said = h.getDisplayState().messages.map(({ content }) => textOf(content));
+  assert.match(said[1]!, /^Look:\n\n\[The rest of this answer was too large/);
+  assert.match(said[2]!, /^Not accepted: the answer had more than 4000 parts/);
+  assert.deepEqual(problemsOf(model), []);
+});
+
+test("an answer that was too large counts against a budget, although the provider could not report its usage", async () => {
+  for (const [budget, detail] of [
+    [{ tokens: 1_000_000 }, / of 1000000 tokens for a turn$/],
+    [{ cost: 50 }, / of 50 dollars for a turn$/],
+  ] as const) {
+    const model = script(large(40), large(40), say("Never said."));
+    await using h = await harness({ model, budget, prices: { script: { input: 1, output: 10 } } });
+    const result = await h.sendMessage({ content: "go" });
+    assert.equal(result.reason, "budget");
+    assert.match(result.detail!, detail);
+    assert.equal(model.requests.length, 1);
+    const { outputTokens } = h.getTokenUsage();
+    assert.ok(outputTokens > 8_000_000 && outputTokens < 8_300_000, `a token for four characters: ${outputTokens}`);
+  }
+});
+
+test("of files in an answer that was too large, the estimate counts each as an image, not its bytes", async () => {
+  const file = { type: "file", mediaType: "image/png", data: { type: "data", data: Buffer.alloc(MB) } } as const;
+  const files = Array.from({ length: 40 }, () => file);
+  await using h = await harness({ model: script(parts(...files), say("Sorry.")) });
+  await h.sendMessage({ content: "go" });
+  const { outputTokens } = h.getTokenUsage();
+  assert.ok(outputTokens > 30 * 1_600 && outputTokens < 40 * 1_600, String(outputTokens));
+});
+
 /** An endless answer that counts how many parts of 1 MB are read. It ends only so that a failing test does not hang. */
 function endless(part: (text: string) => ReturnType<typeof finish>) {
   const read = { parts: 0 };
@@ -120,4 +164,32 @@ test("calls with more than 32 MB of arguments are not run, and their results say
   assert.ok(results(h.seen).length >= 1);
   assert.ok(JSON.stringify(await h.listMessages()).length < MB, "nothing of the arguments is kept");
   assert.deepEqual(problemsOf(model), []);
+});
+
+test("of the calls of an answer that was too large, a signature is kept, and long metadata is not", async () => {
+  const noted = (toolCallId: string, signature: string) =>
+    ({
+      type: "tool-call",
+      toolCallId,
+      toolName: "note",
+      input: '{"what":"x"}',
+      providerMetadata: { google: { signature } },
+    }) as const;
+  const model = script(
+    parts(noted("a", "signed"), noted("b", "x".repeat(30 * MB)), noted("c", "x".repeat(30 * MB))),
+    say("done"),
+  );
+  const { note, runs } = noting();
+  await using h = await harness({ model, tools: { note } });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  assert.deepEqual(runs, []);
+  const [, answer] = await h.listMessages();
+  const kept = answer!.content.flatMap((part) => (part.type === "tool-call" ? [part] : []));
+  assert.deepEqual(
+    kept.map(({ toolCallId, providerMetadata }) => [toolCallId, providerMetadata]),
+    [
+      ["a", { google: { signature: "signed" } }],
+      ["b", undefined],
+    ],
+  );
 });
