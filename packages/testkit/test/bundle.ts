@@ -60,7 +60,7 @@ async function sharedHome(folder: string, programs: readonly string[]): Promise<
     if (!hasMade(`${home}.lock`)) continue;
     try {
       const writing = `${home}.writing`;
-      rmSync(writing, { recursive: true, force: true });
+      rmSync(writing, { recursive: true, force: true, maxRetries: 9 });
       mkdirSync(writing);
       await writeBundles(writing, programs);
       renameSync(writing, home);

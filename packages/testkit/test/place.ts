@@ -30,7 +30,7 @@ export async function place(): Promise<
       return events;
     },
     async [Symbol.asyncDispose]() {
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
     },
   };
 }

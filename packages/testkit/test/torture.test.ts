@@ -10,7 +10,7 @@ import { bundle } from "./bundle.ts";
 import { shareOf } from "./share.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cinch-torture-test-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 /** The types of all events of the scenario, in order, with those that the rewind removes. */
 async function playedTypes(): Promise<string[]> {

@@ -32,13 +32,16 @@ export async function abort(signed: SignedThread, options: AbortOptions): Promis
 export const abortRequest =
   ({ inbox = false, runId }: AbortOptions): Decide =>
   (state) => {
-    const { turn, inbox: queued, runs, context } = state;
+    const { turn, ended, inbox: queued, runs, context } = state;
     if (turn && runId !== undefined && !isOpenIn(state, runId)) return null;
     const drop = inbox ? { inbox } : {};
     if (turn?.aborting && (!inbox || queued.length === 0)) return null;
     if (turn) return { events: [{ type: "abort_requested", turnId: turn.turnId, ...drop }] };
-    const isWorking = runs.unfinished.size > 0 || context.requested !== null;
-    return isWorking || (inbox && queued.length > 0) ? { events: [{ type: "abort_requested", ...drop }] } : null;
+    const isCompacting = context.requested !== null;
+    if (!isCompacting && runs.unfinished.size === 0 && !(inbox && queued.length > 0)) return null;
+    // Without a turn, the driver stops what it does now: a compaction. It may also be about to begin a turn, which is not meant.
+    const meant = isCompacting || !ended ? {} : { turnId: ended.turnId };
+    return { events: [{ type: "abort_requested", ...meant, ...drop }] };
   };
 
 /** Settles when an input that is about to be taken has been taken: an abort then means the turn that begins with it. */

@@ -31,7 +31,7 @@ export async function cloneThread(
   const { state, folds, ports } = source;
   refuseForeign(state.foreign);
   const seq = atSeq ?? state.seq;
-  checkSeq("atSeq", seq, state.seq);
+  if (atSeq !== undefined) checkSeq("atSeq", atSeq, source.state.seq);
   const id = chosenId ?? ports.ids("thread");
   const { policies, modeId } = await controlInForce(source);
   const current = { rules: [...policies.rules], state: yoloUpdate(policies) };

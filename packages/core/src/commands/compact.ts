@@ -4,6 +4,7 @@ import type { DurableEvent } from "../events/event-map.ts";
 import { estimateOf } from "../folds/context.ts";
 import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
+import { refuseUndriven } from "./refuse-undriven.ts";
 
 export interface Compacted {
   /** What left the prompt. `null`: there was nothing to leave out. */
@@ -29,18 +30,23 @@ export async function requestCompaction(
       "compact() needs a memory, and this harness has none. Give it one, such as summaries() of @cinch/memory.",
     );
   const tokensBefore = tokensOfPrompt(thread);
-  const seq = await signed.command((state) => ({
-    events: [{ type: "compaction_requested", ...(instructions ? { instructions } : {}) }],
-    result: state.seq + 1,
-    answer: tokensBefore,
-  }));
+  const seq = await signed.command((state) => {
+    refuseUndriven(thread.ports.modes, state.control);
+    return {
+      events: [{ type: "compaction_requested", ...(instructions ? { instructions } : {}) }],
+      result: state.seq + 1,
+      answer: tokensBefore,
+    };
+  });
   return { compacted: compactionAt(thread, { seq: seq!, tokensBefore }) };
 }
 
 /** The result of a compaction that was requested before. */
-export const compactedBefore: Again<Compaction> = async (thread, { seq, answer }) => ({
-  compacted: compactionAt(thread, { seq, tokensBefore: answer as number }),
-});
+export const compactedBefore: Again<Compaction> = async (thread, { seq, answer }) => {
+  const { context, control } = thread.state;
+  if (context.requested !== null) refuseUndriven(thread.ports.modes, control);
+  return { compacted: compactionAt(thread, { seq, tokensBefore: answer as number }) };
+};
 
 async function compactionAt(
   thread: Thread,

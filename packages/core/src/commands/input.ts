@@ -1,6 +1,6 @@
 import { CinchError } from "../errors.ts";
 import type { Delivery, NewEvent } from "../events/event-map.ts";
-import { NAMED_KEPT } from "../folds/state.ts";
+import { NAMED_KEPT, type ThreadState } from "../folds/state.ts";
 import { resultOfAccepted } from "../queries/input-result.ts";
 import type { FilePart } from "../events/message.ts";
 import { fromBase64 } from "../events/base64.ts";
@@ -97,26 +97,35 @@ interface PreparedInput {
   blobs: readonly Blob[];
 }
 
-/** `undefined`: the input is accepted now. Otherwise nothing is done, because an input with its id was accepted at this `seq`. */
+/**
+ * `undefined`: the input is accepted now. Otherwise nothing is done, because the thread has accepted an input with its id at this `seq`. One
+ * that a rewind has reverted does not count: clients send a message again under its id.
+ */
 async function acceptInput(signed: SignedThread, { event, blobs }: PreparedInput): Promise<number | undefined> {
-  const { thread } = signed;
-  const { id, ports } = thread;
-  const seqAtLookup = thread.state.seq;
-  const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
-  const isAccepted = await signed.command(({ seq, inbox, named, title, control }) => {
-    // Throws for an unknown mode: no process with this configuration could take the input.
-    ports.modes.current(control);
-    // `named` holds the ids that were accepted since the lookup, unless there are more than it keeps: then the lookup is repeated.
-    const isStale = event.named === true && seq - seqAtLookup > NAMED_KEPT;
-    const isKnown = known !== undefined || (event.named === true && named.includes(event.inputId));
-    if (isKnown || isStale) return null;
-    refuseFull(inbox.length);
-    const newTitle = title === "" ? titleOf(event.content) : "";
-    const rename: NewEvent[] = newTitle === "" ? [] : [{ type: "thread_renamed", title: newTitle }];
-    return { events: [event, ...rename], blobs, result: true };
-  });
-  if (isAccepted) return undefined;
-  return known ?? acceptInput(signed, { event, blobs });
+  const { id, ports } = signed.thread;
+  for (;;) {
+    const atLookup = signed.thread.state;
+    const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
+    const isAccepted = await signed.command((state) => {
+      // Throws for an unknown mode: no process with this configuration could take the input.
+      ports.modes.current(state.control);
+      if (known !== undefined || (event.named && mayHaveAccepted(event.inputId, { state, atLookup }))) return null;
+      refuseFull(state.inbox.length);
+      const newTitle = state.title === "" ? titleOf(event.content) : "";
+      const rename: NewEvent[] = newTitle === "" ? [] : [{ type: "thread_renamed", title: newTitle }];
+      return { events: [event, ...rename], blobs, result: true };
+    });
+    if (isAccepted || known !== undefined) return known;
+  }
+}
+
+/** Whether an input with this id may have been accepted since the store was asked for it. If so, the store is asked again. */
+function mayHaveAccepted(inputId: string, { state, atLookup }: { state: ThreadState; atLookup: ThreadState }): boolean {
+  const { seq, cutSeq, named } = state;
+  // `named` has the ids since the lookup, unless there are more than it keeps, or a rewind may have reverted some.
+  if (seq - atLookup.seq > NAMED_KEPT || cutSeq > atLookup.seq) return true;
+  // The store had what was known at the lookup: to ask it again would never end.
+  return named.includes(inputId) && !atLookup.named.includes(inputId);
 }
 
 export async function post(signed: SignedThread, input: PreparedInput): Promise<{ inputId: string }> {

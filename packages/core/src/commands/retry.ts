@@ -6,6 +6,7 @@ import { resultOfInput } from "../queries/input-result.ts";
 import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";
+import { refuseUndriven } from "./refuse-undriven.ts";
 
 const RETRYABLE: ReadonlySet<EndReason> = new Set(["error", "max_steps", "budget", "aborted"]);
 
@@ -26,6 +27,7 @@ export async function retry(signed: SignedThread): Promise<{ turn: Promise<TurnR
       if (turn && turn.retries !== null && turn.retries === retried)
         return { events: [], result: trieEntries(turn.inputIds).next().value![0] };
       checkRetryable(state, retried);
+      refuseUndriven(modes, control);
       const mode = modes.current(control);
       const last = { turnId: retried!, modeId: mode.id, modelId: modes.modelId(control, mode) };
       const accepted = { type: "input_accepted" as const, turnId, inputId, delivery: "send" as const, content: "" };

@@ -4,7 +4,8 @@ import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
 import type { Json } from "../events/message.ts";
 import { subtractUsage } from "../events/usage.ts";
-import { pathRulesField, yoloUpdate } from "../folds/control.ts";
+import { newControl, pathRulesField, reduceControl, yoloUpdate, type Control } from "../folds/control.ts";
+import { commandsAtRewind } from "../folds/given-commands.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
 import type { Runs } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
@@ -14,6 +15,7 @@ import { hasUnrecordedChanges } from "../turn/decide.ts";
 import { endsRecorded } from "../thread/ends-recorded.ts";
 import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
+import { refuseUndriven } from "./refuse-undriven.ts";
 import { withDescendants } from "./tree-history.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
 import type { FileReach, Undo } from "../ports/workspace.ts";
@@ -52,14 +54,22 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
   checkSeq("toSeq", toSeq, thread.state.seq);
   if (dryRun) return (await planRewind(thread, options)).result;
   refuseForeign(thread.state.foreign);
+  // A driver restores the files, in the mode that the rewind leaves.
+  const modeThen = files && conversation ? await controlAt(thread, toSeq) : null;
+  const refuseUnrestored = ({ control }: ThreadState) =>
+    files && refuseUndriven(thread.ports.modes, modeThen ?? control);
+  refuseUnrestored(thread.state);
   for (;;) {
     await settleWork(signed.unmarked);
     if (conversation) await endsRecorded(thread);
     const { seq } = thread.state;
+    // Another process may have rewound the thread meanwhile.
+    checkSeq("toSeq", toSeq, thread.state.seq);
     const { result, events, cutEnds } = await planRewind(thread, options);
     // The plan holds only for the state that it was made from.
     const isAppended = await signed.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
+      refuseUnrestored(state);
       const answer = result as unknown as Json;
       if (!conversation) return { events, answer };
       return { events: [rewound(state, { toSeq, files }, cutEnds), ...cutEnds.map(again), ...events], answer };
@@ -173,7 +183,9 @@ async function settleWork(signed: SignedThread): Promise<void> {
     const turnId = thread.state.turn?.turnId;
     // A queued input may have begun the next turn before this process has seen the end of the last one.
     const hasNext = ({ turn }: ThreadState) => turn !== null && turn.turnId !== turnId;
-    if (!(await thread.until((state) => isSettled(state) || hasNext(state)))) throw cannotDrive();
+    const isBlocked = () => !isSettled(thread.state) && !thread.state.turn && thread.supervisor.whyBlocked !== null;
+    if (!(await thread.until((state) => isSettled(state) || hasNext(state) || isBlocked()))) throw cannotDrive();
+    if (isBlocked()) throw thread.supervisor.whyBlocked!;
   } while (!isSettled(thread.state));
 }
 
@@ -201,6 +213,9 @@ async function planReverts(
 const filesAt = async (thread: Thread, seq: number): Promise<FilesState> =>
   (await thread.read({ upTo: seq })).reduce(reduceFiles, noFiles);
 
+const controlAt = async (thread: Thread, seq: number): Promise<Control> =>
+  (await thread.read({ upTo: seq })).reduce(reduceControl, newControl);
+
 /** A rewind of the conversation would also revert the files that live in the journal. These events restore them. */
 async function keepHeldFiles(thread: Thread, toSeq: number): Promise<NewEvent[]> {
   const current = trieRecord(thread.state.files.held);
@@ -219,7 +234,9 @@ const versionIn = (held: HeldFiles, path: string) => (Object.hasOwn(held, path) 
 async function rewindEnded(thread: Thread, planned: RewindResult): Promise<RewindResult> {
   if (thread.state.files.restoring) {
     thread.wake();
-    if (!(await thread.until(({ files }) => files.restoring === null))) throw cannotDrive();
+    const isBlocked = () => thread.state.files.restoring !== null && thread.supervisor.whyBlocked !== null;
+    if (!(await thread.until(({ files }) => files.restoring === null || isBlocked()))) throw cannotDrive();
+    if (isBlocked()) throw thread.supervisor.whyBlocked!;
   }
   const restored = new Map((thread.state.files.restored?.files ?? []).map((file) => [file.path, file]));
   const files = planned.files.map((file) => {
@@ -271,9 +288,9 @@ function rewound(
   const used = { usage, spent, memoryUsed: context.used };
   const kept = { title, rules: [...rules], grants: [...grants], ...used, state, ...pathRulesField(pathRules) };
   const bound = agent ? { agent } : {};
-  const reverted = given.filter(({ seq }) => seq > to.toSeq);
-  const commands = reverted.length === 0 ? {} : { commands: reverted };
-  return { type: "thread_rewound", ...to, ...kept, ...bound, ...commands, ...revertedRuns(runs, to.toSeq) };
+  const commands = commandsAtRewind(given, to.toSeq);
+  const known = commands.length === 0 ? {} : { commands };
+  return { type: "thread_rewound", ...to, ...kept, ...bound, ...known, ...revertedRuns(runs, to.toSeq) };
 }
 
 function revertedRuns({ unfinished }: Runs, toSeq: number): Pick<NewEvent<"thread_rewound">, "runs"> {

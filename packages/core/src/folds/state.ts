@@ -3,7 +3,6 @@ import {
   type AgentRecord,
   type DurableEvent,
   type EndReason,
-  type GivenCommand,
   type ListedAgent,
   type SourceVersion,
 } from "../events/event-map.ts";
@@ -13,7 +12,7 @@ import { CallsDraft } from "./call.ts";
 import { newContext, reduceContext, type ContextState } from "./context.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
-import { reduceGiven } from "./given-commands.ts";
+import { reduceGiven, type KnownCommand } from "./given-commands.ts";
 import { reduceOutlived, type OutlivedTurns } from "./outlived-turns.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
 import { noRuns, reduceRuns, type Runs } from "./runs.ts";
@@ -54,10 +53,12 @@ export interface ThreadState extends Progress {
   outlived: OutlivedTurns;
   /** How many drivers have died since the thread last made progress: a `message_end` or a `tool_end`. */
   takeovers: number;
-  /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
+  /** The newest input ids that callers chose, of this thread. `findInput` of the store finds older ones. */
   named: readonly string[];
+  /** The newest event with which the thread was cloned or rewound. `named` has no id from before it. */
+  cutSeq: number;
   /** The newest commands that callers gave an id. */
-  given: readonly GivenCommand[];
+  given: readonly KnownCommand[];
   control: Control;
   context: ContextState;
   files: FilesState;
@@ -101,6 +102,7 @@ export const newThreadState: ThreadState = {
   outlived: emptyTrie,
   takeovers: 0,
   named: [],
+  cutSeq: 0,
   given: [],
   control: newControl,
   context: newContext,
@@ -145,11 +147,10 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
   switch (event.type) {
     case "thread_created":
       return { ...state, resourceId: event.resourceId, agent: event.agent ?? null };
+    // What the cut leaves may be the beginning of another thread: with another agent, and with the ids of its inputs.
     case "thread_cloned":
-      return { ...state, named: [], agent: event.agent ?? null };
-    // What a clone inherits may be the beginning of a thread with another agent.
     case "thread_rewound":
-      return { ...state, agent: event.agent ?? null };
+      return { ...state, named: [], cutSeq: seq, agent: event.agent ?? null };
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {

@@ -6,7 +6,7 @@ export interface Stopwatch {
   ms: number;
 }
 
-/** `isWaiting`: whether the turn waited for a person before this event. */
+/** `isWaiting`: whether the turn waited for a person or a subagent before this event. */
 export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => boolean): Stopwatch {
   switch (event.type) {
     case "agent_start":
@@ -14,6 +14,11 @@ export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => 
     case "tool_resumed":
     case "tool_approval_resolved":
       return isWaiting() ? { ...watch, at: event.at } : watch;
+    case "subagent_end":
+      // The subagent may have waited for a person, too. What it has worked counts.
+      return isWaiting()
+        ? { at: event.at, ms: watch.ms + Math.min(sinceStart(watch, event.at), event.durationMs) }
+        : watch;
     case "message_end":
       return event.interrupted ? watch : stopped(watch, event.at);
     case "usage_update":
@@ -28,4 +33,6 @@ export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => 
   }
 }
 
-const stopped = ({ at, ms }: Stopwatch, now: number): Stopwatch => ({ at: now, ms: ms + Math.max(0, now - at) });
+const sinceStart = ({ at }: Stopwatch, now: number): number => Math.max(0, now - at);
+
+const stopped = (watch: Stopwatch, now: number): Stopwatch => ({ at: now, ms: watch.ms + sinceStart(watch, now) });

@@ -2,8 +2,9 @@ import { trieGet } from "../folds/trie.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import type { HarnessMessage } from "../folds/display-state.ts";
 import { MessagesDraft } from "../folds/shown-messages.ts";
+import { isInForce } from "../thread/load-folds.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { TurnResult } from "../thread/turn-results.ts";
+import { NEVER_ANSWERED, type TurnResult } from "../thread/turn-results.ts";
 
 const CHUNK = 500;
 
@@ -33,13 +34,20 @@ export async function messagesOf(
 
 const isMessage = (event: DurableEvent): event is DurableEvent<"message_end"> => event.type === "message_end";
 
+/** What became of an input that is neither queued nor in a turn. */
+export async function resultInJournal(thread: Thread, inputId: string): Promise<TurnResult> {
+  const seq = await thread.ports.store.findInput(thread.id, inputId, { all: true });
+  const isThere = seq !== undefined && (await isInForce((range) => thread.read(range), seq));
+  return (isThere ? await outcomeOf(thread, inputId, seq) : undefined) ?? NEVER_ANSWERED;
+}
+
 /** The result of the turn that took the input which was accepted at `seq`. `undefined`: the turn has not ended. */
 export async function outcomeOf(thread: Thread, inputId: string, seq: number): Promise<TurnResult | undefined> {
   // Checked before the journal is read: the caller's waiter gets the result of a turn that ends meanwhile.
   const { inbox, turn } = thread.state;
   if (inbox.some((item) => item.inputId === inputId) || (turn && trieGet(turn.inputIds, inputId))) return undefined;
   let turnId: string | undefined;
-  let result: TurnResult = { reason: "aborted", message: null };
+  let result = NEVER_ANSWERED;
   for await (const event of eventsAfter(thread, seq - 1)) {
     if (event.type === "input_accepted" && event.inputId === inputId && event.retry) turnId = event.turnId;
     if (event.type === "input_taken" && event.inputId === inputId) turnId = event.turnId;

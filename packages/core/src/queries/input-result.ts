@@ -1,6 +1,7 @@
 import { CinchError } from "../errors.ts";
+import { isInForce } from "../thread/load-folds.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { TurnResult } from "../thread/turn-results.ts";
+import { NEVER_ANSWERED, type TurnResult } from "../thread/turn-results.ts";
 import { outcomeOf } from "./history.ts";
 
 /**
@@ -19,9 +20,6 @@ export async function resultOfInput(
       "INVALID_INPUT",
       `The thread "${thread.id}" has accepted no input "${inputId}". Give an inputId that post() returned.`,
     );
-  const [event] = await thread.read({ after: seq - 1, upTo: seq, limit: 1 });
-  // A rewind has reverted it.
-  if (!event) return { turn: Promise.resolve({ reason: "aborted", message: null }) };
   return resultOfAccepted(thread, { inputId, seq, signal });
 }
 
@@ -30,6 +28,8 @@ export async function resultOfAccepted(
   thread: Thread,
   { inputId, seq, signal }: { inputId: string; seq: number; signal?: AbortSignal | undefined },
 ): Promise<{ turn: Promise<TurnResult> }> {
+  // A rewind has reverted it.
+  if (!(await isInForce((range) => thread.read(range), seq))) return { turn: Promise.resolve(NEVER_ANSWERED) };
   const waiter = thread.results.add(inputId);
   try {
     thread.results.accepted(inputId);

@@ -3,6 +3,7 @@ import { readEvent } from "../events/read-event.ts";
 import type { AgentRecord, DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import { newDisplayState, reduceDisplayAll } from "../folds/display.ts";
 import type { HarnessDisplayState, PendingApproval, PendingSuspension } from "../folds/display-state.ts";
+import { sleep, type Clock } from "../ports/clock.ts";
 import type { Store, ThreadRecord } from "../ports/store.ts";
 
 /** The thread of a call that waits for a person. */
@@ -25,15 +26,26 @@ export interface ThreadSuspension extends PendingSuspension, OfThread {
 }
 
 const CHUNK = 250;
+/** How many threads are read at a time. */
+const AT_ONCE = 8;
+/** A store on the disk of this machine answers at once, so without pauses the event loop would be blocked until all threads are read. */
+const PAUSE_AFTER_MS = 10;
 
 /** The calls of all threads, or of those of a resource, that wait for a person, oldest first. Only threads with work left are read. */
 export async function pendingCalls(
-  store: Store,
+  { store, clock }: { store: Store; clock: Clock },
   { resourceId }: { resourceId?: string | undefined } = {},
 ): Promise<(ThreadApproval | ThreadSuspension)[]> {
   const active = await store.threads({ active: true, ...(resourceId === undefined ? {} : { resourceId }) });
-  const found = await Promise.all(active.map((thread) => pendingIn(store, thread).catch(unlessUnreadable)));
-  return found.flat().toSorted((a, b) => a.at - b.at || a.seq - b.seq);
+  const found: (ThreadApproval | ThreadSuspension)[] = [];
+  for (let at = 0, since = clock.now(); at < active.length; at += AT_ONCE) {
+    const some = active.slice(at, at + AT_ONCE).map((thread) => pendingIn(store, thread).catch(unlessUnreadable));
+    found.push(...(await Promise.all(some)).flat());
+    if (clock.now() - since < PAUSE_AFTER_MS) continue;
+    await sleep(clock, 0);
+    since = clock.now();
+  }
+  return found.toSorted((a, b) => a.at - b.at || a.seq - b.seq);
 }
 
 async function pendingIn(store: Store, thread: ThreadRecord): Promise<(ThreadApproval | ThreadSuspension)[]> {

@@ -1,6 +1,7 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import { heldInfo } from "../events/live-events.ts";
 import { queuedCount } from "../folds/inbox.ts";
+import { resultInJournal } from "../queries/history.ts";
 import type { Thread } from "./thread.ts";
 
 /**
@@ -25,8 +26,13 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
       if (event.turnId === thread.state.turn?.turnId) thread.supervisor.abortTurn();
       return results.dropLost(thread.state);
     case "input_removed":
-    case "thread_rewound":
       return results.dropLost(thread.state);
+    // It comes with the events before it, and the state is that after all of them: it does not say how a turn has ended.
+    case "thread_rewound": {
+      const settled = results.settleLost(thread.state, (inputId) => resultInJournal(thread, inputId));
+      settled.catch(() => undefined);
+      return;
+    }
     case "agent_end":
       if (thread.state.held) thread.derived(heldInfo(queuedCount(thread.state.inbox)));
       results.turnEnded(thread.state);

@@ -85,7 +85,7 @@ export class SignedThread {
   }
 
   #refuseRepeated({ given }: ThreadState): void {
-    const known = given.find(({ id }) => id === this.#commandId);
+    const known = given.find(({ id, inherited }) => id === this.#commandId && !inherited);
     if (known) throw new RepeatedCommand(known);
   }
 }

@@ -1,5 +1,6 @@
 import type { HarnessEvent } from "../events/event-map.ts";
 import { weightOf } from "./event-weight.ts";
+import { isInForce } from "./load-folds.ts";
 import { shownNow } from "./shown-now.ts";
 import type { Thread } from "./thread.ts";
 
@@ -84,6 +85,8 @@ export function deliver(event: HarnessEvent, subscribers: Iterable<Subscriber>):
 /** `null` if there are too many events, they are too large, or a rewind has reverted `since`. */
 async function eventsSince(thread: Thread, since: number, upTo: number): Promise<HarnessEvent[] | null> {
   if (since > upTo || upTo - since > REPLAY_LIMIT) return null;
+  // A release before this one could rewind to an event that was reverted already: then no rewind after `since` tells.
+  if (since > 0 && since < upTo && !(await isInForce((range) => thread.read(range), since))) return null;
   const past: HarnessEvent[] = [];
   let bytes = 0;
   for (let after = since; after < upTo;) {

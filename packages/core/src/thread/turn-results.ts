@@ -22,6 +22,9 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
+/** Of an input that was removed, dropped or reverted before its turn ended. */
+export const NEVER_ANSWERED: TurnResult = { reason: "aborted", message: null };
+
 /** Callers that wait for the result of the turn that takes their input. */
 export class TurnResults {
   readonly #waiting = new Map<string, Waiter[]>();
@@ -79,11 +82,22 @@ export class TurnResults {
   }
 
   /** Inputs that are neither queued nor in a turn will never be answered. */
-  dropLost({ inbox, turn }: ThreadState): void {
+  dropLost(state: ThreadState): void {
+    for (const inputId of this.#lost(state)) this.#resolve(inputId, NEVER_ANSWERED);
+  }
+
+  /** The same after a rewind, which may hide that a turn has ended: `resultOf` asks the journal. Never rejects. */
+  async settleLost(state: ThreadState, resultOf: (inputId: string) => Promise<TurnResult>): Promise<void> {
+    const settle = async (inputId: string) =>
+      this.#resolve(inputId, await resultOf(inputId).catch(() => NEVER_ANSWERED));
+    await Promise.all(this.#lost(state).map(settle));
+  }
+
+  #lost({ inbox, turn }: ThreadState): string[] {
     const queued = new Set(inbox.map((item) => item.inputId));
     const isAlive = (inputId: string) => queued.has(inputId) || (turn && trieGet(turn.inputIds, inputId));
     const lost = [...this.#waiting].filter(([inputId, [first]]) => first?.accepted && !isAlive(inputId));
-    for (const [inputId] of lost) this.#resolve(inputId, { reason: "aborted", message: null });
+    return lost.map(([inputId]) => inputId);
   }
 
   rejectAll(error: unknown): void {

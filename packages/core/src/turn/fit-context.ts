@@ -1,6 +1,7 @@
 import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
+import { isWaiting } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { tokensOfText } from "../folds/tokens.ts";
 import { trieGet } from "../folds/trie.ts";
@@ -213,10 +214,10 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
 
 const instructionsOf = ({ context }: ThreadState): string => context.requested?.instructions ?? "";
 
-/** A step has checked the budget. Between turns nothing else does. */
+/** A step has checked the budget. Between turns, and while one waits, nothing else does. */
 async function refuseOverBudget(driver: Driver): Promise<void> {
   const { state, ports } = driver;
-  if (state.turn) return;
+  if (state.turn && !isWaiting(state.turn)) return;
   const limit = await exhaustedInTree(driver, ports.modes.setup(state.control));
   if (limit !== null)
     throw new CinchError("INVALID_INPUT", `The budget is used up: ${limit}. Raise it to compact this thread.`);

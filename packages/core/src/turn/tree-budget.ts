@@ -2,6 +2,7 @@ import { exhausted, limitsCost, type Budget, type Used } from "../config/budget.
 import { CinchError } from "../errors.ts";
 import { readEvent } from "../events/read-event.ts";
 import { tokensOf, totalOf, type Spending } from "../events/usage.ts";
+import { isWaiting } from "../folds/progress.ts";
 import { isOpenIn, runOfTurn, type Run } from "../folds/runs.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet } from "../folds/trie.ts";
@@ -21,13 +22,15 @@ export async function exhaustedInTree({ state, ports, ancestors }: Driver, setup
   if (budgets.length === 0 && ancestors.every((thread) => budgetsOf(thread).length === 0)) return null;
   let below = state;
   let turnId = state.turn?.turnId;
-  const own = await reachedIn(state, budgets, { turnId, ports });
+  let workedMs = 0;
+  const own = await reachedIn(state, budgets, { turnId, workedMs, ports });
   if (own !== null) return own;
   for (const thread of ancestors.toReversed()) {
     const above = (await stateOf(thread.id, ports)) ?? thread.state;
     // A turn that a person has started in the thread of a subagent is no run: no turn above is charged for it.
     turnId = runOfTurn(below, turnId, above)?.turnId;
-    const reached = await reachedIn(above, budgetsOf(thread), { turnId, ports });
+    workedMs = (below.turn?.watch.ms ?? 0) + sinceWatch(below, { workedMs, ports });
+    const reached = await reachedIn(above, budgetsOf(thread), { turnId, workedMs, ports });
     if (reached !== null) return `${reached}, of a thread above this one`;
     below = above;
   }
@@ -47,12 +50,12 @@ export const limitsCostInTree = ({ agent }: ThreadState, { threads }: DriverPort
 /** What all turns of a thread and one of them have used, including their unfinished runs. */
 async function usedIn(
   state: ThreadState,
-  { turnId, ports }: { turnId: string | undefined; ports: DriverPorts },
+  { turnId, workedMs, ports }: { turnId: string | undefined; workedMs: number; ports: DriverPorts },
 ): Promise<{ turn: Used | null; thread: Used }> {
   const { turn, usage, spent, outlived } = state;
   const runs = await usedByRuns(state, ports);
   const below = totalOf(runs);
-  const sinceMs = turn ? Math.max(0, ports.clock.now() - turn.watch.at) : 0;
+  const sinceMs = sinceWatch(state, { workedMs, ports });
   const thread = {
     steps: spent.steps,
     tokens: tokensOf(usage) + below.tokens,
@@ -68,6 +71,12 @@ async function usedIn(
   const ended = trieGet(outlived, turnId);
   // The turn makes no step and does no work any more.
   return { turn: ended ? { steps: 0, wallMs: 0, ...totalOf([ended, ...belowTurn]) } : null, thread };
+}
+
+/** How long the turn has worked since its stopwatch was last read. One that waits has worked as long as the turn below it. */
+function sinceWatch({ turn }: ThreadState, { workedMs, ports }: { workedMs: number; ports: DriverPorts }): number {
+  if (!turn) return 0;
+  return isWaiting(turn) ? workedMs : Math.max(0, ports.clock.now() - turn.watch.at);
 }
 
 type UsedByRun = Spending & Pick<Run, "turnId">;

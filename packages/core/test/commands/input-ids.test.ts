@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import type { DurableEvent } from "@cinch/core";
-import { hang, script } from "@cinch/testkit";
+import { hang, say, script, scriptedBy } from "@cinch/testkit";
 import { harness } from "../support.ts";
 
 const busy = () => script(hang("well"));
@@ -59,4 +59,37 @@ test("the state of a thread holds the newest ids only", async () => {
   const [first = ""] = data.threads.get(threadId)!.fold!.body.split("\n");
   const { named } = (JSON.parse(first) as { state: { named: string[] } }).state;
   assert.deepEqual([named.length, named.at(-1)], [100, "order-120"]);
+});
+
+test("an id of the source is free in a clone, also when the clone was rewound to before it was made", async () => {
+  const data = new MemoryData();
+  const model = scriptedBy(() => say("ok"));
+  await using h = await harness({ model, storage: new MemoryStore(data) });
+  const { id: source } = await h.createThread();
+  await h.sendMessage({ content: "one", id: "order-1" });
+  const seqInSource = h.getDisplayState().seq;
+  const { id: clone } = await h.cloneThread();
+  await h.sendMessage({ content: "two", id: "order-2" });
+  const seqInClone = h.getDisplayState().seq;
+  for (const [sourceThreadId, toSeqs] of [
+    [source, [seqInSource]],
+    [source, [seqInSource, 2]],
+    [clone, [seqInSource]],
+    [clone, [seqInClone]],
+  ] as const) {
+    const { id } = await h.cloneThread({ sourceThreadId });
+    await h.sendMessage({ content: "own", id: "own" });
+    for (const toSeq of toSeqs) await h.rewind({ toSeq });
+    for (const order of ["order-1", "order-2"]) {
+      const { reason } = await h.sendMessage({ content: "again", id: order });
+      assert.equal(reason, "complete");
+    }
+    const { length } = await new MemoryStore(data).read(id);
+    // In a process that has folded the whole journal, and in one that has read what was saved of it.
+    await using other = await harness({ model, storage: new MemoryStore(data) });
+    await other.switchThread({ threadId: id });
+    for (const at of [h, other])
+      for (const known of ["order-1", "order-2"]) await at.post({ content: "x", id: known, delivery: "send" });
+    assert.equal((await new MemoryStore(data).read(id)).length, length);
+  }
 });

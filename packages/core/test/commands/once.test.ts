@@ -283,6 +283,50 @@ test("an id is remembered across a rewind, and a clone has none of its source", 
   assert.equal(await titleOf("clone"), "mine");
 });
 
+test("a clone that is rewound, also to before it was made, knows the commands that it was given itself, and no others", async () => {
+  await using at = new TwoProcesses();
+  await at.begin({ name: "", give: async () => undefined, type: "thread_renamed" });
+  const { first } = at;
+  const give = (session: Session, commandId: string) =>
+    session.once({ commandId }).setState({ by: `${session.getCurrentThreadId()}-${commandId}` });
+  const seq = () => first.getDisplayState().seq;
+  await give(first, "of-source");
+  await first.setState({ n: 1 });
+  const inSource = seq();
+  await first.cloneThread({ id: "clone" });
+  await give(first, "of-clone");
+  await first.setState({ n: 2 });
+  const inClone = seq();
+  const wasDone = async (session: Session, commandId: string) => {
+    const { length } = await session.listEvents({ limit: 10_000 });
+    await give(session, commandId);
+    return (await session.listEvents({ limit: 10_000 })).length > length;
+  };
+  for (const [sourceThreadId, toSeqs] of [
+    ["clone", [inClone, inSource]],
+    ["clone", [inSource, inSource - 1]],
+    ["clone", [inSource]],
+  ] as const) {
+    await first.cloneThread({ sourceThreadId, id: `of-${toSeqs.join("-")}` });
+    await give(first, "own");
+    for (const toSeq of toSeqs) await first.rewind({ toSeq });
+    const second = await at.second();
+    await second.switchThread({ threadId: first.getCurrentThreadId()! });
+    for (const [session, name] of [
+      [first, "first"],
+      [second, "second"],
+    ] as const) {
+      assert.equal(await wasDone(session, "own"), false, `${name}, after ${toSeqs}`);
+      const isFirst = session === first;
+      assert.equal(await wasDone(session, "of-source"), isFirst, `${name}, after ${toSeqs}`);
+      assert.equal(await wasDone(session, "of-clone"), isFirst, `${name}, after ${toSeqs}`);
+    }
+  }
+  await first.switchThread({ threadId: "clone" });
+  await first.rewind({ toSeq: inSource });
+  assert.deepEqual([await wasDone(first, "of-clone"), await wasDone(first, "of-source")], [false, true]);
+});
+
 test("a command with another id, or without one, happens again", async () => {
   await using at = new TwoProcesses();
   await at.begin({ name: "", give: async () => undefined, type: "state_changed" });

@@ -1,14 +1,35 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, Harness, memoryStore } from "@cinch/core";
+import { Agent, CinchError, Harness, memoryStore, type Session } from "@cinch/core";
+import type { optionsSchema } from "@cinch/core/options";
 import { MemoryData } from "@cinch/core/store";
 import { say, script, scriptedBy } from "@cinch/testkit";
 import { harness } from "../support.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
+type Taking<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => unknown ? (A extends [] ? never : K) : never;
+}[keyof T];
+
+/** The methods that take something, and all that have a schema: the compiler says which one a table below lacks. */
+type Method = Taking<Harness> | Taking<Session> | Parameters<typeof optionsSchema>[0];
+
+/** The keys of `setState` are those of its `stateSchema`, and `push` is for the harness. */
+type WithoutKeys = "setState" | "push";
+
+type Options = { least: object | undefined; misspelt: [string, string] };
+
+/** Throw at once. The listener of `subscribe` comes before its options. */
+const AT_ONCE = {
+  subscribe: { least: undefined, misspelt: ["sinse", "since"] },
+  events: { least: undefined, misspelt: ["signl", "signal"] },
+  once: { least: { commandId: "c" }, misspelt: ["commandID", "commandId"] },
+  setBudget: { least: undefined, misspelt: ["step", "steps"] },
+} satisfies Partial<Record<Method, Options>>;
+
 /** For each method: the required options, a misspelt key, and the right key. */
-const METHODS: Record<string, { least: object | undefined; misspelt: [string, string] }> = {
+const METHODS: Record<Exclude<Method, keyof typeof AT_ONCE | WithoutKeys>, Options> = {
   sendMessage: { least: { content: "x" }, misspelt: ["file", "files"] },
   post: { least: { content: "x", delivery: "send" }, misspelt: ["delivry", "delivery"] },
   steer: { least: { content: "x" }, misspelt: ["contents", "content"] },
@@ -16,6 +37,9 @@ const METHODS: Record<string, { least: object | undefined; misspelt: [string, st
   editInput: { least: { inputId: "i", content: "x" }, misspelt: ["inputID", "inputId"] },
   removeInput: { least: { inputId: "i" }, misspelt: ["input_id", "inputId"] },
   abort: { least: undefined, misspelt: ["inbx", "inbox"] },
+  compact: { least: undefined, misspelt: ["instruction", "instructions"] },
+  settled: { least: undefined, misspelt: ["signl", "signal"] },
+  resultOf: { least: { inputId: "i" }, misspelt: ["input", "inputId"] },
   respondToToolSuspension: { least: { resumeData: 1 }, misspelt: ["resume", "resumeData"] },
   respondToToolApproval: { least: { decision: "approve" }, misspelt: ["desicion", "decision"] },
   switchMode: { least: { modeId: "m" }, misspelt: ["mode", "modeId"] },
@@ -30,10 +54,17 @@ const METHODS: Record<string, { least: object | undefined; misspelt: [string, st
   deleteThread: { least: { threadId: "t" }, misspelt: ["thread", "threadId"] },
   cloneThread: { least: undefined, misspelt: ["sourceThread", "sourceThreadId"] },
   listThreads: { least: undefined, misspelt: ["limits", "limit"] },
+  listEvents: { least: undefined, misspelt: ["afer", "after"] },
+  readBlob: { least: { hash: "h" }, misspelt: ["hsah", "hash"] },
   listMessages: { least: undefined, misspelt: ["befor", "before"] },
   rewind: { least: { toSeq: 1 }, misspelt: ["dryrun", "dryRun"] },
   diff: { least: undefined, misspelt: ["sinse", "since"] },
   createSession: { least: undefined, misspelt: ["threadid", "threadId"] },
+  close: { least: undefined, misspelt: ["drainMS", "drainMs"] },
+  drain: { least: undefined, misspelt: ["drain", "drainMs"] },
+  drive: { least: { threadId: "t" }, misspelt: ["thread", "threadId"] },
+  followThreads: { least: undefined, misspelt: ["resourceID", "resourceId"] },
+  pending: { least: undefined, misspelt: ["resource", "resourceId"] },
   removeHeartbeat: { least: { id: "h" }, misspelt: ["ids", "id"] },
   registerHeartbeat: { least: { id: "h", intervalMs: 5, handler: () => 1 }, misspelt: ["interval", "intervalMs"] },
 };
@@ -87,6 +118,25 @@ test("every method refuses a value that is not an object or lacks a key, and doe
     }
   }
   assert.deepEqual(await everything(h), before);
+});
+
+test("methods that return no promise throw for an unknown key, and name the similar one", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  const session = await h.createSession();
+  for (const [method, { least, misspelt }] of Object.entries(AT_ONCE)) {
+    const [wrong, meant] = misspelt;
+    const options = { ...least, [wrong]: "x" };
+    const owner = (method in h ? h : session) as unknown as Record<string, Call>;
+    const call = (...args: unknown[]) => owner[method]!(...args);
+    assert.throws(
+      () => (method === "subscribe" ? call(() => undefined, options) : call(options)),
+      (error: unknown) => {
+        if (!isRefusal(error, method)) return false;
+        assert.ok(error.message.includes(`"${wrong}": did you mean "${meant}"?`), `${method}: ${error.message}`);
+        return true;
+      },
+    );
+  }
 });
 
 test("subscribe and events refuse unknown options at once", async () => {

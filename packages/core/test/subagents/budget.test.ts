@@ -335,3 +335,34 @@ test("a limit in dollars needs the prices of the models below it", async () => {
   assert.match(outcomes(h)[0]!, /The subagent failed/);
   await h.close();
 });
+
+for (const { thinks, works, reason } of [
+  { thinks: 1_000_000, works: 200, reason: "complete" },
+  { thinks: 0, works: 600, reason: "budget" },
+])
+  test(`a turn whose subagent waits ${thinks} ms for a person and works ${works} ms a step ends with ${reason} at a wallMs of 1000`, async () => {
+    let now = 0;
+    const clock = {
+      now: () => now,
+      after: (ms: number, callback: () => void) => {
+        const timer = setTimeout(callback, Math.min(ms, 5));
+        return () => clearTimeout(timer);
+      },
+    };
+    const asks = scriptedBy(({ prompt }) => {
+      now += works;
+      return prompt.at(-1)?.role === "tool" ? say("Done.") : call("ask_user", { question: "Well?" });
+    });
+    const delegates = scriptedBy(({ prompt }) =>
+      prompt.at(-1)?.role === "tool" ? say("Done.") : call("task", { agent: "asks", prompt: "go" }),
+    );
+    const agent = new Agent({ name: "top", model: delegates, subagents: [new Agent({ name: "asks", model: asks })] });
+    const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
+    const turn = h.sendMessage({ content: "go" });
+    assert.equal((await h.settled()).status, "waiting");
+    now += thinks;
+    await h.respondToToolSuspension({ resumeData: "yes" });
+    const { reason: ended } = await turn;
+    assert.equal(ended, reason);
+    await h.close();
+  });

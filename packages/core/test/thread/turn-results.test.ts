@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
+import { call, hang, say, scriptedBy } from "@cinch/testkit";
+import { gated, harness } from "../support.ts";
+
+/** Does not hear of what others append. */
+class DeafStore extends MemoryStore {
+  override follow(): () => void {
+    return () => undefined;
+  }
+}
+
+for (const [name, after] of [
+  ["right after it", []],
+  ["after another turn", ["later"]],
+] as const)
+  test(`a message whose turn completed in another process has its result, also if the thread was rewound ${name}`, async () => {
+    const data = new MemoryData();
+    const { gate, started, open } = gated();
+    const model = () =>
+      scriptedBy(({ prompt }) => (JSON.stringify(prompt.at(-1)).includes("wait") ? call("gate") : say("ok")));
+    await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
+    const { id: threadId } = await other.createThread();
+    const first = other.sendMessage({ content: "wait" });
+    await started;
+    await using deaf = await harness({ model: model(), tools: { gate }, storage: new DeafStore(data) });
+    await deaf.switchThread({ threadId });
+    const sent = deaf.sendMessage({ content: "mine", id: "mine" });
+    await deaf.listInbox();
+    open();
+    await first;
+    assert.equal((await other.resultOf({ inputId: "mine" })).reason, "complete");
+    const { seq } = other.getDisplayState();
+    for (const content of after) await other.sendMessage({ content });
+    await other.rewind({ toSeq: seq });
+    await deaf.settled();
+    const { reason, message } = await sent;
+    assert.deepEqual([reason, message?.content], ["complete", [{ type: "text", text: "ok" }]]);
+  });
+
+test("a message that a rewind in another process reverted is aborted", async () => {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  const model = () =>
+    scriptedBy(({ prompt }) => (JSON.stringify(prompt.at(-1)).includes("wait") ? call("gate") : say("ok")));
+  await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
+  const { id: threadId } = await other.createThread();
+  const first = other.sendMessage({ content: "wait" });
+  await started;
+  await using deaf = await harness({ model: model(), tools: { gate }, storage: new DeafStore(data) });
+  await deaf.switchThread({ threadId });
+  const sent = deaf.sendMessage({ content: "mine", id: "mine" });
+  await deaf.listInbox();
+  open();
+  await first;
+  await other.resultOf({ inputId: "mine" });
+  await other.rewind({ toSeq: 1 });
+  await deaf.settled();
+  assert.deepEqual(await sent, { reason: "aborted", message: null });
+});
+
+/** Appends with an event of these types are written when the test allows it. */
+class SlowStore extends MemoryStore {
+  readonly waiting = new Map<string, { reached: PromiseWithResolvers<void>; allowed: PromiseWithResolvers<void> }>();
+
+  hold(type: string) {
+    const held = { reached: Promise.withResolvers<void>(), allowed: Promise.withResolvers<void>() };
+    this.waiting.set(type, held);
+    return held;
+  }
+
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    for (const { type } of args[1]) {
+      const held = this.waiting.get(type);
+      this.waiting.delete(type);
+      held?.reached.resolve();
+      await held?.allowed.promise;
+    }
+    return super.append(...args);
+  }
+}
+
+test("an abort that comes when the turn has just ended aborts the runs in the background, and not the next turn", async () => {
+  const storage = new SlowStore(new MemoryData());
+  const worker = new Agent({ name: "worker", model: scriptedBy(() => hang("well")) });
+  const model = scriptedBy(({ prompt }) =>
+    prompt.at(-1)?.role === "user" && JSON.stringify(prompt.at(-1)).includes("delegate")
+      ? call("task", { agent: "worker", prompt: "go", background: true })
+      : say("ok"),
+  );
+  const agent = new Agent({ name: "lead", model, subagents: [worker], subagentBackground: true });
+  const h = new Harness({ id: "t", agent, storage });
+  const { id: threadId } = await h.createThread();
+  const [one, two] = [await h.createSession({ threadId }), await h.createSession({ threadId })];
+  const ended = storage.hold("agent_end");
+  const aborted = storage.hold("abort_requested");
+  const first = one.sendMessage({ content: "delegate" });
+  const later = two.sendMessage({ content: "later" });
+  await ended.reached.promise;
+  const abort = one.abort();
+  // Until the abort waits for the end of the turn.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  ended.allowed.resolve();
+  await aborted.reached.promise;
+  // Until the driver is about to begin the next turn.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  aborted.allowed.resolve();
+  assert.equal((await first).reason, "complete");
+  await abort;
+  assert.equal((await later).reason, "complete");
+  assert.deepEqual(h.getDisplayState().activeSubagents, {});
+  await h.close();
+});
