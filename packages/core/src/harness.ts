@@ -283,7 +283,7 @@ export class Harness<Values = StateValues> {
   async pending(options: { resourceId?: string } = {}): Promise<(ThreadApproval | ThreadSuspension)[]> {
     const query = optionsOf("pending", options);
     await this.init();
-    return pendingCalls(this.#store, query);
+    return pendingCalls({ store: this.#store, clock: this.#config.clock }, query);
   }
 
   /** How many threads this process has open, and how many turns it drives. */

@@ -1,4 +1,6 @@
 /** The harness itself: events, folds, threads, sessions and the turn loop. It decides, and touches no disk or network of its own. */
+import { refuseOldNode } from "./node-version.ts";
+
 export {
   Agent,
   type AgentConfig,
@@ -122,3 +124,5 @@ export {
   type ToolOutput,
   type ToolSet,
 } from "./tools/tool.ts";
+
+refuseOldNode();

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { findPackageJSON } from "node:module";
+// Not by name: an older Node has no such function, and would fail before `@cinch/core` says that it is too old.
+import module from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -67,7 +68,7 @@ async function filesOfPackage(name: string): Promise<string[]> {
 
 function packageFileOf(name: string): string | undefined {
   try {
-    return findPackageJSON(name, pathToFileURL(`${process.cwd()}/`));
+    return module.findPackageJSON(name, pathToFileURL(`${process.cwd()}/`));
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, type Usage } from "@cinch/core";
 import { observationalMemory, summaries } from "@cinch/memory";
+import { call, say, scriptedBy } from "@cinch/testkit";
 import { isSummariser, look, stepsOf, worker } from "./simulation.ts";
 
 const tokensIn = ({ inputTokens, outputTokens }: Usage): number => inputTokens + outputTokens;
@@ -13,6 +14,20 @@ test("compact() asks no model once the thread has used up its budget", async () 
   assert.equal((await harness.sendMessage({ content: "Look." })).reason, "budget");
   await assert.rejects(harness.compact(), { message: /budget is used up: .* of 20000 tokens for the thread/ });
   assert.equal(model.requests.filter(isSummariser).length, 0);
+  await harness.close();
+});
+
+test("compact() asks no model while a turn waits that has used up the budget", async () => {
+  const model = scriptedBy(({ prompt }) =>
+    JSON.stringify(prompt.at(-1)).includes("now ask") ? call("ask_user", { question: "Which?" }) : say("Fine."),
+  );
+  const agent = new Agent({ name: "worker", model, subagents: false });
+  const harness = new Harness({ id: "test", agent, memory: summaries(), budget: { thread: { tokens: 300 } } });
+  for (const content of ["long ".repeat(2_000), "long ".repeat(2_000)]) await harness.sendMessage({ content });
+  harness.sendMessage({ content: "now ask" }).catch(() => undefined);
+  assert.equal((await harness.settled()).status, "waiting");
+  assert.ok(tokensIn(harness.getTokenUsage()) > 300);
+  await assert.rejects(harness.compact(), { message: /budget is used up/ });
   await harness.close();
 });
 

@@ -18,7 +18,7 @@ function folderOf(files: Record<string, unknown>): Disposable & { path(name: str
   }
   return {
     path: (name) => join(root, name),
-    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true, maxRetries: 9 }),
   };
 }
 

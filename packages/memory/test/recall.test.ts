@@ -40,7 +40,7 @@ async function store(work: (path: string) => Promise<void>): Promise<void> {
   try {
     await work(join(folder, "cinch.db"));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

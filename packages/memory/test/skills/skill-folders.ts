@@ -20,5 +20,5 @@ export async function folderWith(files: Record<string, string | Uint8Array>) {
     await mkdir(join(path, name, ".."), { recursive: true });
     await writeFile(join(path, name), text);
   }
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 9 }) };
 }
