@@ -43,7 +43,7 @@ function harness(t: TestContext, agent: Agent, more: Partial<HarnessConfig> = {}
   const h = new Harness({ id: "t", agent, workspace, initialState: { yolo: true }, ...more });
   t.after(async () => {
     await h.close();
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 9 });
   });
   return h;
 }

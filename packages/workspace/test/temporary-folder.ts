@@ -22,6 +22,6 @@ export class TemporaryFolder {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+    await rm(this.path, { recursive: true, force: true, maxRetries: 9 });
   }
 }

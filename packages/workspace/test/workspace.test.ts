@@ -17,7 +17,7 @@ import {
 
 function folder() {
   const path = mkdtempSync(join(tmpdir(), "cinch-workspace-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 9 }) };
 }
 
 async function at(workspace: FileWorkspace, steps: Step[], config: Partial<HarnessConfig> = {}) {

@@ -81,12 +81,55 @@ export function* bytesIn(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
-/** The offsets of the occurrences of `part` that don't overlap. */
+/** Up to this length, `indexOf` takes linear time: V8 prepares for no more than the last 250 characters of what it looks for. */
+const HEAD_CHARS = 250;
+
+/** The offsets of the occurrences of `part` that don't overlap. Takes linear time, whatever the texts are. */
 export async function placesOf(text: string, part: string): Promise<number[]> {
   const places: number[] = [];
-  if (part === "") return places;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
-    places.push(at);
+  if (part === "" || part.length > text.length) return places;
+  const head = part.slice(0, HEAD_CHARS);
+  let next = 0;
+  let misses = 0;
+  for (let start = 0; start < text.length; start += PIECE_CHARS) {
+    const piece = text.slice(start, start + PIECE_CHARS + head.length - 1);
+    for (;;) {
+      const at = piece.indexOf(head, Math.max(0, next - start));
+      if (at < 0) break;
+      const isFound = head.length === part.length || text.startsWith(part, start + at);
+      if (isFound) places.push(start + at);
+      next = start + at + (isFound ? part.length : 1);
+      // Each miss may have compared the whole part.
+      if (!isFound && ++misses * part.length > text.length)
+        return [...places, ...(await placesAfter(next, text, part))];
+      if (isDue()) await yieldIfDue();
+    }
+    await yieldIfDue();
+  }
+  return places;
+}
+
+/** The same from an offset on, by the algorithm of Knuth, Morris and Pratt: slower for most texts, but it never looks back in the text. */
+async function placesAfter(from: number, text: string, part: string): Promise<number[]> {
+  /** For each beginning of `part`, by its last offset: how many of its last characters are also its first. */
+  const repeats = new Int32Array(part.length);
+  for (let at = 1, length = 0; at < part.length;) {
+    if (part[at] === part[length]) repeats[at++] = ++length;
+    else if (length > 0) length = repeats[length - 1]!;
+    else at++;
+    if (isDue()) await yieldIfDue();
+  }
+  const places: number[] = [];
+  for (let at = from, length = 0; at < text.length;) {
+    if (text[at] === part[length]) {
+      at++;
+      length++;
+    } else if (length > 0) length = repeats[length - 1]!;
+    else at++;
+    if (length === part.length) {
+      places.push(at - length);
+      length = 0;
+    }
     if (isDue()) await yieldIfDue();
   }
   return places;

@@ -1,6 +1,6 @@
-import { closeSync, constants, fstatSync, opendirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, opendirSync, openSync, readFileSync, type Dirent } from "node:fs";
 import { join, resolve } from "node:path";
-import { isFile, isFolder, isLink, isThere, realPath } from "../disk/on-disk.ts";
+import { isFile, isFolder, isThere, realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 import { GIT_FILES, GIT_FOLDER, OWN_FOLDER, STARTUP, type FrozenKind } from "./names.ts";
 
@@ -21,6 +21,8 @@ export interface FrozenFile {
 /** How many submodules and worktrees, and how many names in all, are read: the event loop waits for this. */
 const MAX_REPOSITORIES = 500;
 const MAX_NAMES = 2_000;
+/** How many hooks are looked at in all. A new repository has 13 or 14. */
+const MAX_HOOKS = 20_000;
 /** Files of git that name a folder are small. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
@@ -32,12 +34,15 @@ export function frozenFiles({ root, home }: FrozenFolders): FrozenFile[] {
   // A command could make so many repositories that others are not found. Then these folders are frozen as a whole.
   const crowd = isCrowded ? folders.flatMap((folder) => [join(folder, "worktrees"), join(folder, "modules")]) : [];
   const apart = folders.filter((folder) => !crowd.some((whole) => isWithin(folder, whole)));
-  const git = [...pointer, ...apart.flatMap(filesOf), ...crowd];
+  const hooks = linkedHooks(apart);
+  const git = [...pointer, ...apart.flatMap(filesOf), ...(hooks ?? []), ...crowd];
   const startup = home === undefined ? [] : STARTUP.map((name) => join(home, name));
   const of = (kind: FrozenKind, paths: readonly string[]) =>
     [...new Set(paths.flatMap((path) => [path, realPath(path) ?? path]))].map((path): FrozenFile => ({ path, kind }));
   const all = [...of("git", git), ...of("startup", startup), ...of("cinch", [join(root, OWN_FOLDER)])];
-  return all.filter(({ path }) => path !== root && isWithin(path, root));
+  const within = all.filter(({ path }) => path !== root && isWithin(path, root));
+  // With more hooks than are looked at, any file may be the target of one.
+  return hooks ? within : [...within, { path: root, kind: "git" }];
 }
 
 /** The folders of the repository in `root`, of its submodules and of its worktrees, if they are in `root`. */
@@ -48,7 +53,7 @@ function repositories(root: string): { folders: string[]; isCrowded: boolean } {
   let names = 0;
   let isCrowded = false;
   const each = (folder: string, visit: (path: string) => void) => {
-    for (const name of namesIn(folder)) {
+    for (const { name } of entriesIn(folder, MAX_NAMES)) {
       isCrowded ||= found.size > MAX_REPOSITORIES || ++names > MAX_NAMES;
       if (isCrowded) return;
       visit(join(folder, name));
@@ -78,28 +83,36 @@ function repositories(root: string): { folders: string[]; isCrowded: boolean } {
   return { folders: [...found], isCrowded };
 }
 
-/** With the hooks that are links. */
-function filesOf(folder: string): string[] {
-  const hooks = join(folder, GIT_FOLDER);
-  const linked = namesIn(hooks).map((name) => join(hooks, name));
-  return [hooks, ...linked.filter(isLink), ...GIT_FILES.map((name) => join(folder, name))];
+const filesOf = (folder: string): string[] => [GIT_FOLDER, ...GIT_FILES].map((name) => join(folder, name));
+
+/** The hooks of these repositories that are links. `undefined`: there are too many. */
+function linkedHooks(folders: readonly string[]): string[] | undefined {
+  const linked: string[] = [];
+  let left = MAX_HOOKS;
+  for (const folder of folders) {
+    const hooks = join(folder, GIT_FOLDER);
+    const entries = entriesIn(hooks, left);
+    left -= entries.length;
+    linked.push(...entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(hooks, name)));
+    if (left < 0 || linked.length > MAX_NAMES) return undefined;
+  }
+  return linked;
 }
 
-/** At most one more than `MAX_NAMES`. Empty if there is no such folder. */
-function namesIn(folder: string): string[] {
-  const names: string[] = [];
+/** At most one more than `most`. Empty if there is no such folder. */
+function entriesIn(folder: string, most: number): Dirent[] {
+  const found: Dirent[] = [];
   try {
     const entries = opendirSync(folder);
     try {
-      for (let entry = entries.readSync(); entry && names.length <= MAX_NAMES; entry = entries.readSync())
-        names.push(entry.name);
+      for (let entry = entries.readSync(); entry && found.length <= most; entry = entries.readSync()) found.push(entry);
     } finally {
       entries.closeSync();
     }
   } catch {
-    return names;
+    return found;
   }
-  return names;
+  return found;
 }
 
 const { O_RDONLY, O_NONBLOCK } = constants;

@@ -1,4 +1,4 @@
-import { Machine } from "./machine.ts";
+import { Machine, type Effort } from "./machine.ts";
 import { compile } from "./program.ts";
 
 export const MAX_PATTERN_LENGTH = 1_000;
@@ -12,7 +12,8 @@ export interface GlobOptions {
 
 /** A compiled pattern for paths. A leading slash of either does not matter. */
 export interface Glob {
-  matches(path: string): boolean;
+  /** False as soon as no effort is left. Without a limit, patterns of thousands of characters take seconds. */
+  matches(path: string, effort?: Effort): boolean;
   /** Whether something below this directory could match. */
   reaches(directory: string): boolean;
   /** Whether everything below this directory matches, under any name. Only for patterns that end in "**" or "/". */
@@ -38,9 +39,9 @@ export function anyGlob(patterns: readonly string[], { ignoreCase = false, itsel
   const ending = plain.length === 1 ? /[^*?[\]{}\\/,]*$/.exec(plain[0]!)![0] : "";
   const machine = new Machine(compile(plain, { itself }));
   return {
-    matches(path) {
+    matches(path, effort) {
       const text = form(path);
-      return text.endsWith(ending) && machine.accepts(text);
+      return text.endsWith(ending) && machine.accepts(text, effort);
     },
     reaches: (directory) => machine.survives(form(directory)),
     covers: (directory) => machine.takesAll(form(directory)),

@@ -13,6 +13,13 @@ interface State {
   others: Map<number, State>;
 }
 
+/** How many positions may still be computed. It is shared by the patterns that are compared with one path. */
+export interface Effort {
+  left: number;
+}
+
+const DEAD: State = { places: [], isEnd: false, ascii: [], others: new Map() };
+
 /** Runs a program at all its positions at once: an NFA, made a DFA lazily, because a pattern is matched against very many paths. */
 export class Machine {
   readonly #ops: readonly Op[];
@@ -28,14 +35,17 @@ export class Machine {
     this.#start = this.#state(this.#from(0));
   }
 
-  accepts(text: string): boolean {
+  /** False as soon as no effort is left. */
+  accepts(text: string, effort: Effort = { left: Infinity }): boolean {
     const name = text.lastIndexOf("/") + 1;
-    if (name === 0) return this.#run(text, 0, this.#start).isEnd;
+    if (name === 0) return this.#run(text, 0, this.#start, effort).isEnd;
     if (this.#folder?.path.length !== name || !text.startsWith(this.#folder.path)) {
       const path = text.slice(0, name);
-      this.#folder = { path, state: this.#run(path, 0, this.#start) };
+      const state = this.#run(path, 0, this.#start, effort);
+      if (effort.left < 0) return false;
+      this.#folder = { path, state };
     }
-    return this.#run(text, name, this.#folder.state).isEnd;
+    return this.#run(text, name, this.#folder.state, effort).isEnd;
   }
 
   survives(directory: string): boolean {
@@ -51,12 +61,14 @@ export class Machine {
     return this.#run(directory === "" ? "" : `${directory}/`, 0, this.#start).places;
   }
 
-  #run(text: string, from: number, begin: State): State {
+  #run(text: string, from: number, begin: State, effort: Effort = { left: Infinity }): State {
     let state = begin;
     for (let at = from; at < text.length && state.places.length > 0;) {
       const code = text.codePointAt(at)!;
       at += code > 0xffff ? 2 : 1;
-      state = (code < ASCII_CODES ? state.ascii[code] : state.others.get(code)) ?? this.#next(state, code);
+      const known = code < ASCII_CODES ? state.ascii[code] : state.others.get(code);
+      if (!known && (effort.left -= state.places.length) < 0) return DEAD;
+      state = known ?? this.#next(state, code);
     }
     return state;
   }

@@ -129,5 +129,8 @@ async function withFilesIn(
   has: (name: string) => boolean,
 ) {
   const texts = IGNORE_FILES.filter(has).map((name) => tree.beginning(joinPath(directory, name)));
-  return ignores.within(directory, (await Promise.all(texts)).join("\n").trimEnd());
+  const text = (await Promise.all(texts)).join("\n").trimEnd();
+  // Rules take time to compile, and many folders are looked at together.
+  await yieldIfDue();
+  return ignores.within(directory, text);
 }

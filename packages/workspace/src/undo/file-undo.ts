@@ -146,10 +146,16 @@ export class FileUndo implements Undo {
       (is?.touched ?? 0) > until || this.ledger.has(path, is?.hash ?? null, before.at);
     const differences = differencesBetween(before, after).filter((one) => !isOthers(one));
     const changed = await this.#withoutIgnored(differences, reach);
+    // What is noted below may make the ledger forget, too.
+    const unsure = new Set(
+      changed.flatMap(({ path }) => (this.ledger.mayHaveForgotten(path, before.at) ? [path] : [])),
+    );
     let count = 0;
     for await (const batch of inBatches(this.#changes(changed), ({ bytes }) => bytes)) {
       reach.signal?.throwIfAborted();
-      const marked = batch.map(({ change }) => (isShared(change.path) ? { ...change, shared: true } : change));
+      const marked = batch.map(({ change }) =>
+        isShared(change.path) || unsure.has(change.path) ? { ...change, shared: true } : change,
+      );
       const blobs = batch.flatMap((one) => one.blobs);
       if (!(await reach.files.record(() => marked, blobs)))
         throw new Error("The call has ended: its changes are recorded later.");

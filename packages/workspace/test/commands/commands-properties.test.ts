@@ -177,7 +177,7 @@ test("the matcher finds every command that a real shell runs, and an allowed lin
   if (SHELLS.length === 0) return t.skip("no shell here");
   const { matches } = await commandMatcher();
   const bin = await mkdtemp(join(tmpdir(), "cinch-bin-"));
-  t.after(() => rm(bin, { recursive: true, force: true }));
+  t.after(() => rm(bin, { recursive: true, force: true, maxRetries: 9 }));
   for (const name of NAMES) {
     await writeFile(join(bin, name), '#!/bin/sh\nprintf "%s\\n" "${0##*/}" >> "$LOG"\n');
     await chmod(join(bin, name), 0o755);

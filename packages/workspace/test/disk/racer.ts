@@ -44,7 +44,7 @@ const swaps: Record<string, () => void> = {
     attempt(() => symlinkSync(other, `${path}/sub`));
     linger();
     attempt(() => unlinkSync(`${path}/sub`));
-    attempt(() => rmSync(`${path}/kept`, { recursive: true, force: true }));
+    attempt(() => rmSync(`${path}/kept`, { recursive: true, force: true, maxRetries: 9 }));
   },
   /** A file, and a pipe in its place. */
   pipe() {

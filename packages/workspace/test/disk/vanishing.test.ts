@@ -16,7 +16,7 @@ test("files that stay in a folder are listed, found and read, whatever a command
   for (const folder of ["sub", "tmp-stays"]) mkdirSync(join(root, folder));
   const staying = ["/a.txt", "/sub/b.txt", "/tmp-stays/c.txt"];
   for (const path of staying) writeFileSync(join(root, path), "zebra\n");
-  const helpers = `const fs = require("fs"); const mkdir = (p) => fs.mkdirSync(p, { recursive: true }); const write = (p) => fs.writeFileSync(p, "zebra"); const remove = (p) => fs.rmSync(p, { recursive: true, force: true });`;
+  const helpers = `const fs = require("fs"); const mkdir = (p) => fs.mkdirSync(p, { recursive: true }); const write = (p) => fs.writeFileSync(p, "zebra"); const remove = (p) => fs.rmSync(p, { recursive: true, force: true, maxRetries: 9 });`;
   const storm = spawn(process.execPath, ["-e", helpers + STORM], { cwd: root, stdio: "ignore" });
   await once(storm, "spawn");
   try {
@@ -35,7 +35,7 @@ test("files that stay in a folder are listed, found and read, whatever a command
   } finally {
     storm.kill("SIGKILL");
     await once(storm, "exit");
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 9 });
   }
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { sqliteStore } from "@cinch/sqlite";
@@ -14,7 +14,7 @@ import {
 } from "@cinch/workspace";
 import { virtualShell } from "@cinch/workspace/virtual";
 import { commandDesk, type Call, type CommandDesk } from "../tools/execute/command-desk.ts";
-import { scene } from "./frozen-scene.ts";
+import { put, scene } from "./frozen-scene.ts";
 import { folder, without } from "../shells/shell-support.ts";
 
 interface Scene extends AsyncDisposable {
@@ -271,6 +271,15 @@ describe("what is frozen", { skip: without("git") }, () => {
     assert.ok(existsSync(join(root, ".git/hooks")));
     assert.equal(readlinkSync(join(root, ".git/hooks/post-merge")), "../../scripts/hook.sh");
     assert.equal(readFileSync(join(root, "ok"), "utf8"), "x\n");
+  });
+
+  test("is any file if there are more hooks than are looked at", async () => {
+    await using at = await opened();
+    const target = join(at.root, "scripts/other.sh");
+    put(target);
+    for (let no = 0; no < 2_100; no++) symlinkSync(`../../missing-${no}`, join(at.root, `.git/hooks/a${no}`));
+    symlinkSync("../../scripts/other.sh", join(at.root, ".git/hooks/z"));
+    await refuses(at.desk, ["scripts/other.sh", "notes.txt"], FROZEN);
   });
 
   test("is frozen for the agent: the program may write it", async () => {

@@ -40,7 +40,7 @@ class Folder {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#path, { recursive: true, force: true });
+    rmSync(this.#path, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

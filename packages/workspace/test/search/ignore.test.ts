@@ -40,6 +40,20 @@ describe("ignore files", () => {
     assert.ok(performance.now() - begun < 30_000);
   });
 
+  test("blanks at the end of a line are ignored, except for one that is escaped", () => {
+    assert.ok(
+      excludes("a   ", "/a") && excludes("a\\   ", "/a ") && !excludes("a\\   ", "/a") && excludes(" a", "/ a"),
+    );
+  });
+
+  test("after hostile rules, the ones before them are not looked at", () => {
+    const name = `/${"a".repeat(250)}`;
+    const hostile = Array.from({ length: 30 }, (_, at) => `${"*a".repeat(400)}-${at}*`);
+    const ordinary = Array.from({ length: 1_500 }, (_, at) => `[Bb]uild-${at}/*.o`);
+    assert.equal(excludes(["[a]*", ...hostile].join("\n"), name), false);
+    assert.equal(excludes(["[a]*", ...ordinary].join("\n"), name), true);
+  });
+
   test("a hostile one does not block the event loop, nor delay an abort", async () => {
     const lines = Array.from({ length: 1_500 }, (_, at) => `${"*a".repeat(20)}${at}*`).join("\n");
     const names = Array.from({ length: 1_000 }, (_, at) => [`/${"a".repeat(200)}${at}`, "x"]);

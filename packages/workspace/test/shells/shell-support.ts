@@ -9,7 +9,7 @@ import type { Shell } from "@cinch/workspace";
 /** A folder that is removed after the test. */
 export function folder(): { path: string } & Disposable {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "cinch-test-")));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 9 }) };
 }
 
 export const closing = (shell: Shell): { shell: Shell } & AsyncDisposable => ({

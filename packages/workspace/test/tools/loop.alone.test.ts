@@ -58,7 +58,7 @@ function threadFiles(): ThreadFiles {
 }
 
 const root = mkdtempSync(join(tmpdir(), "cinch-loop-"));
-after(() => rmSync(root, { recursive: true, force: true }));
+after(() => rmSync(root, { recursive: true, force: true, maxRetries: 9 }));
 let folders = 0;
 
 const backends: Record<string, () => Backend> = {
@@ -135,6 +135,36 @@ const worst: Record<string, () => Worst> = {
     text: long("a"),
     ...edit(`b${long("a", 10_000)}`, "x"),
     says: missing,
+  }),
+  "edit_file, a text that differs in its second character": () => ({
+    text: long("a"),
+    ...edit(`ab${long("a", 10_000)}`, "x"),
+    says: missing,
+  }),
+  "edit_file, a text that differs in its second character, with another kind of line break": () => ({
+    text: long("a"),
+    ...edit(`ab${long("a", 10_000)}\r\n`, "x"),
+    says: missing,
+  }),
+  "edit_file, a row of numbers that differs near its beginning": () => ({
+    text: `${long("0,")}0,1,${long("0,", 10_000)}`,
+    ...edit(`0,1,${long("0,", 10_000)}`, "x", false),
+    says: /^Edited f: 1 place/,
+  }),
+  "edit_file, a text that differs after 1,000 characters": () => ({
+    text: long("a"),
+    ...edit(`${long("a", 1_000)}b${long("a", 10_000)}`, "x"),
+    says: missing,
+  }),
+  "edit_file, half of a text that differs in its middle": () => ({
+    text: long("ab"),
+    ...edit(`${long("ab", MB)}c${long("ab", MB)}`, "x"),
+    says: missing,
+  }),
+  "edit_file, 10 MB in common at both ends": () => ({
+    text: `${long("a", 10 * MB)}x${long("a", 10 * MB)}`,
+    ...edit(`${long("a", 10 * MB)}x${long("a", 10 * MB)}`, `${long("a", 10 * MB)}y${long("a", 10 * MB)}`),
+    says: /^Edited f: 1 place/,
   }),
   "edit_file, nothing found in one line": () => ({ text: long("lorem ipsum "), ...edit("dolor", "x"), says: missing }),
   "edit_file, nothing found in 100,000 lines that are all alike": () => ({
@@ -242,6 +272,32 @@ describe("a tool that works on many files does not block the event loop", () => 
       assert.ok(blocked < LIMIT_MS, `${tool}: ${Math.round(blocked)} ms`);
     }
   });
+
+  const hostile: Record<string, string> = {
+    "a line of blanks": `${" ".repeat(250_000)}x`,
+    "long rules that nearly match": Array.from({ length: 300 }, (_, at) => `${"*[a-z]".repeat(140)}-${at}*`).join("\n"),
+    "long rules for paths": Array.from({ length: 300 }, (_, at) => `/**/${"*a".repeat(400)}-${at}*`).join("\n"),
+    "thousands of rules": Array.from({ length: 2_000 }, (_, at) => `*a*b*-${at}*`).join("\n"),
+  };
+  for (const [what, rules] of Object.entries(hostile)) {
+    test(`glob and grep with an ignore file that has ${what}`, { timeout: 300_000 }, async () => {
+      for (const backend of Object.values(backends)) {
+        const names = Object.fromEntries(
+          Array.from({ length: 20 }, (_, at) => [`/${"ab".repeat(100)}${at}/f`, "wanted"]),
+        );
+        const { call } = await workspace(backend(), { ...names, "/.gitignore": rules, "/.ignore": rules });
+        for (const [tool, args, says] of [
+          ["glob", { pattern: "**/f" }, /^20 matches/],
+          ["grep", { pattern: "wanted" }, /^20 lines in 20 files/],
+        ] as const) {
+          let said = "";
+          const blocked = await longestBlock(async () => (said = await call(tool, args)));
+          assert.match(said, says);
+          assert.ok(blocked < LIMIT_MS, `${tool}: ${Math.round(blocked)} ms`);
+        }
+      }
+    });
+  }
 
   test("a directory of 2,000 files is deleted", { timeout: 300_000 }, async () => {
     const { call } = await workspace(memoryBackend(), many(2_000));

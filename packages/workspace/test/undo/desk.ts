@@ -20,7 +20,7 @@ export function folder(files: Record<string, string> = {}) {
     mode: (name: string) => statSync(join(path, name)).mode & 0o777,
     /** All files in it. A file that a running harness removes before it is read is left out. */
     all: () => contentsOf(path),
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 9 }),
   };
 }
 
@@ -94,7 +94,7 @@ export async function desk({ root, storage = memoryStore(), workspace, config }:
   };
   const close = async () => {
     await h.close();
-    if (cache !== undefined) rmSync(cache, { recursive: true, force: true });
+    if (cache !== undefined) rmSync(cache, { recursive: true, force: true, maxRetries: 9 });
   };
   return Object.assign(h, { turn, events, [Symbol.asyncDispose]: close });
 }

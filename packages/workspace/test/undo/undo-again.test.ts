@@ -17,7 +17,7 @@ const ends = (h: Awaited<ReturnType<typeof desk>>) =>
 
 const cacheOf = () => {
   const path = mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 9 }) };
 };
 
 test("a conflict that a rewind has reported can be decided afterwards", async () => {
@@ -95,7 +95,7 @@ test("a repository's own files are never touched, also where .git is a file", as
       return String(error);
     }
   })();
-  rmSync(elsewhere, { recursive: true, force: true });
+  rmSync(elsewhere, { recursive: true, force: true, maxRetries: 9 });
   assert.equal(works, true, JSON.stringify(files));
 });
 

@@ -24,7 +24,7 @@ const work: Calls[] = [
 
 const cacheOf = () => {
   const path = mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 9 }) };
 };
 
 /** Every call of the store at which a process that does this can die. */

@@ -79,7 +79,7 @@ test("changes that people made between a crash and the next start are not revert
   await using next = await desk({ root: root.path, storage: memoryStore(data), workspace: workspace() });
   const { files } = await next.rewind({ toSeq: seq, files: true });
   const left = root.all();
-  rmSync(cache, { recursive: true, force: true });
+  rmSync(cache, { recursive: true, force: true, maxRetries: 9 });
   assert.equal(left["chapter.txt"], "written by me\n", JSON.stringify(files));
   assert.equal(left["a.txt"], "a, and a day of my work\n", JSON.stringify(files));
 });
@@ -137,7 +137,7 @@ test("a thread that is opened on another folder does not delete what is there", 
     workspace: localWorkspace({ root: two.path, sandbox: "none", cache }),
   });
   const { files } = await next.rewind({ toSeq: seq, files: true });
-  rmSync(cache, { recursive: true, force: true });
+  rmSync(cache, { recursive: true, force: true, maxRetries: 9 });
   assert.deepEqual(two.all(), { "precious.txt": "mine\n" }, JSON.stringify(files));
 });
 

@@ -42,7 +42,7 @@ test("a file that another thread's rewind brought back while a command ran is no
   await running;
   const { files } = await h.rewind({ toSeq: seq, files: true });
   assert.ok(existsSync(join(root.path, "mine.txt")), JSON.stringify(files));
-  rmSync(cache, { recursive: true, force: true });
+  rmSync(cache, { recursive: true, force: true, maxRetries: 9 });
 });
 
 test("a file whose restore failed can be restored by the same call again", async () => {
@@ -83,7 +83,7 @@ test("an upload through the workspace while a command runs is not recorded as th
   await running;
   const { files } = await h.rewind({ toSeq: seq, files: true });
   assert.ok(existsSync(join(root.path, "uploaded.txt")), JSON.stringify(files));
-  rmSync(cache, { recursive: true, force: true });
+  rmSync(cache, { recursive: true, force: true, maxRetries: 9 });
 });
 
 test("a program that a person made executable after an earlier command is so again after a rewind", async () => {

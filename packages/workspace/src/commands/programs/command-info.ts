@@ -141,7 +141,7 @@ const RUNNERS = /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|uv|poetry|pipenv|bundle
 function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   const name = words[0]!.text;
   if (name === "command" && /^-[vV]$/.test(words[1]?.text ?? "")) return { ...PLAIN, keep: 2 };
-  const { sound, operands } = parseWords(words, what.options, at + 1, "first");
+  const { sound, operands, given } = parseWords(words, what.options, at + 1, "first");
   if (!sound) return { ...doubted(words), keep: -1 };
   let start = operands[0] ?? words.length;
   const assignments: Word[] = [];
@@ -149,7 +149,7 @@ function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   while (what.traits.has("sets") && /^[^-].*=/s.test(words[start]?.prefix ?? "")) assignments.push(words[start++]!);
   if (what.traits.has("1")) start++;
   const feeds = what.traits.has("feeds");
-  const command = feeds ? filledIn(words, start) : words.slice(start);
+  const command = feeds ? filledIn(words, start, given) : words.slice(start);
   const isAlone = start >= words.length;
   return {
     ...PLAIN,
@@ -163,16 +163,18 @@ function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   };
 }
 
-/** The words that xargs appends, or puts in the place that `-I` names, are unknown. */
-function filledIn(words: readonly Word[], start: number): Word[] {
+/** The words that xargs appends, or puts in the place that `-I` names, are unknown. With both kinds of options, the last decides. */
+function filledIn(words: readonly Word[], start: number, given: ReadonlySet<string>): Word[] {
   const passing = words.slice(1, start).map(({ text }) => text ?? "");
   const places = passing.flatMap((text, index) => {
     const found = /^(?:-[a-zA-Z0-9]*?I|--replace=?)(.*)$/s.exec(text);
     return found ? [found[1] || (text.startsWith("--") ? "{}" : (passing[index + 1] ?? "{}"))] : [];
   });
-  const command = words.slice(start);
-  if (places.length === 0) return [...command, ANYTHING];
-  return command.map((word) => (places.some((place) => word.prefix.includes(place)) ? ANYTHING : word));
+  const fills = given.has("I") || given.has("replace");
+  const appends = !fills || ["n", "L", "max-args", "max-lines"].some((name) => given.has(name));
+  const isFilled = ({ prefix }: Word) => places.some((place) => prefix.includes(place));
+  const command = words.slice(start).map((word) => (fills && isFilled(word) ? ANYTHING : word));
+  return appends ? [...command, ANYTHING] : command;
 }
 
 const FILE = /^[\w@.~%/][\w@.~%+/-]*$/;
@@ -199,7 +201,9 @@ function script(words: readonly Word[], { what, at }: Found): CommandInfo {
   const operand = operands[0] ?? Infinity;
   const file = words[operand];
   const rest = { ...PLAIN, loose: "words", opaque: words.length > MOST_WORDS } as const;
-  if (!sound || given.has("m")) return { ...doubted(words), opaque: true };
+  // In `sh -oc posix 'line'` the letters after `o` are options, too.
+  const isJoined = given.has("o") && words.slice(1, operand).some(({ text = "" }) => /^-\w*o\w/.test(text));
+  if (!sound || given.has("m") || isJoined) return { ...doubted(words), opaque: true };
   if (given.has("c"))
     return file ? { ...rest, code: [file], reach: last, keep: -1 } : { ...rest, opaque: true, reach: Infinity };
   if (!file && given.has("test")) return rest;

@@ -35,28 +35,28 @@ const ANY = `
   gh/run/list gh/run/view gh/repo/view gh/release/list gh/release/view gh/auth/status go/fmt go/mod/tidy go/mod/download go/mod/verify
   go/mod/graph go/mod/why go/version rustup/show rustup/toolchain/list brew/list brew/info brew/search terraform/fmt terraform/validate`;
 
-const NPM = `- s D g f y E w: silent save-dev global force yes workspace= workspaces if-present json long depth= omit= include= production
-    prefer-offline offline loglevel= ignore-scripts no-audit no-fund no-save save-exact legacy-peer-deps frozen-lockfile dry-run
-    package-lock-only ws tag= access= otp= quiet no-progress r recursive all prod dev watch`;
-const SHOWS = `pn:MsuzCcrtmiEFPqgL:S:G:U:wbRa oneline stat graph all author= since= until= after= before= grep= format= pretty= name-only
+const NPM = `- s D g f y E w:: silent save-dev global force yes workspace== workspaces if-present json long depth== omit== include== production
+    prefer-offline offline loglevel== ignore-scripts no-audit no-fund no-save save-exact legacy-peer-deps frozen-lockfile dry-run
+    package-lock-only ws tag== access== otp== quiet no-progress r recursive all prod dev watch`;
+const SHOWS = `pn::MsuzCcrtmiEFPqgL;S;G;UwbRa oneline stat graph all author== since== until== after== before== grep== format pretty name-only
     name-status no-color color decorate no-decorate abbrev-commit abbrev follow reverse merges no-merges first-parent cached staged
-    word-diff check shortstat numstat date= patch no-patch max-count= skip= summary no-renames find-renames ignore-all-space
-    ignore-space-change exit-code quiet branches tags remotes committer= unified= diff-filter= dirstat raw minimal histogram patience
+    word-diff check shortstat numstat date== patch no-patch max-count== skip== summary no-renames find-renames ignore-all-space
+    ignore-space-change exit-code quiet branches tags remotes committer== unified diff-filter== dirstat raw minimal histogram patience
     full-history color-words no-commit-id topo-order date-order no-index relative binary pickaxe-regex invert-grep left-right cherry-pick boundary merge-base
     compact-summary no-ext-diff no-textconv no-prefix walk-reflogs include-untracked count`;
-const REVISES = `qvnfm: continue abort skip quit no-commit no-edit mainline= allow-empty onto= autostash no-autostash quiet rebase-merges
-    keep-base root autosquash no-verify no-ff ff-only ff squash message= stat no-stat verbose allow-unrelated-histories`;
+const REVISES = `qvnfm:: continue abort skip quit no-commit no-edit mainline== allow-empty onto== autostash no-autostash quiet rebase-merges
+    keep-base root autosquash no-verify no-ff ff-only ff squash message== stat no-stat verbose allow-unrelated-histories`;
 
 /** With these options they run nothing and write nothing. `+`: the next word says what it does. The syntax is that of `parseOptions`. */
 const OPTIONS = `
   sort bdfghiMnRrVsuzcCmk:t:S: reverse numeric-sort unique key= field-separator= ignore-case version-sort human-numeric-sort check stable
   uniq cduizf:s:w: count repeated unique ignore-case skip-fields= <1
   shuf ezn:ri: echo head-count= repeat input-range=
-  tree adfipshugDFqNACXJSnlL:P:I: dirsfirst noreport filelimit= prune gitignore
+  tree adfipshugDFqNACXJSnlL::P::I:: dirsfirst noreport filelimit== prune gitignore
   date uRIud:r: date= utc iso-8601 rfc-3339= reference= universal
   hostname fsiIdA <0
   arch - <0
-  xxd bprugilus:l:c:g: <1
+  xxd bprui s:l:c:g: ps plain cols= len= seek= groupsize= ~ <1
   file bhikLNrsz0v brief mime mime-type mime-encoding dereference
   printf:first - !$( !${"`"}
   set euxvo: <0
@@ -66,7 +66,7 @@ const OPTIONS = `
   rg iSsvnNlLcowxFUuhH0zf:g:t:T:e:A:B:C:m:M:j:r:d: ignore-case smart-case case-sensitive invert-match line-number no-line-number
     files-with-matches files-without-match count count-matches only-matching word-regexp line-regexp fixed-strings multiline hidden glob=
     type= type-not= regexp= after-context= before-context= context= max-count= files type-list no-heading heading no-filename with-filename
-    color json stats sort= sortr= max-depth= iglob= no-ignore no-messages vimgrep column trim pcre2 replace= passthru null unrestricted
+    color= json stats sort= sortr= max-depth= iglob= no-ignore no-messages vimgrep column trim pcre2 replace= passthru null unrestricted
   sed,awk,gawk,mawk,nawk -
   find LHP name= iname= path= ipath= wholename= type= maxdepth= mindepth= size= mtime= mmin= atime= ctime= newer= newermt= user= group= perm= empty
     not or and print print0 ls prune regex= iregex= regextype= printf= links= xdev mount true false quit depth daystart executable
@@ -74,32 +74,33 @@ const OPTIONS = `
   fd HIuisFagLp0le:t:E:d:c: hidden no-ignore extension= type= exclude= max-depth= min-depth= absolute-path glob fixed-strings full-path
     ignore-case case-sensitive color= size= changed-within= changed-before= follow print0 unrestricted
   tar xctvzjJpkhamf:C:X: gzip bzip2 xz verbose file= directory= exclude= strip-components= list extract create get keep-old-files !:
-  unzip lqonvtjd:x:
+  unzip lqonvtjd::x::
   gzip,gunzip cdfklnqrtv decompress keep stdout
   zip rqvj
-  make+ jkBsinwql: jobs= keep-going silent dry-run always-make just-print no-print-directory ^C: ^directory= !=
+  make+ jkBsinwql:: jobs== keep-going silent dry-run always-make just-print no-print-directory ^C: ^directory= !=
   curl sSLIfgkvNiGH:X:d:A:m:u: silent show-error location head fail header= request= data= max-time= connect-timeout= retry= compressed
     user-agent= json= data-raw= data-binary= get no-progress-meter include verbose insecure user= url= !^@
   ping c:i:W:w:nq46
-  tsc p:wvb noEmit watch project= build strict pretty skipLibCheck noemit version listFiles ~ !^@
-  eslint q fix quiet ext= max-warnings= cache ignore-pattern= no-warn-ignored color no-color
-  prettier lwcu check write list-different ignore-unknown log-level= cache
-  jest,vitest,mocha ibt:g:w:u coverage watch watchAll testPathPattern= testNamePattern= runInBand bail ci verbose silent passWithNoTests
-    updateSnapshot run maxWorkers= onlyChanged grep= fgrep= timeout= recursive exit
+  tsc p::wvb noEmit watch project== build strict pretty skipLibCheck noemit version listFiles ~ !^@
+  eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color
+  prettier lwcu check write list-different ignore-unknown log-level== cache
+  jest,vitest,mocha ibt::g::w::u:: coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
+    updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit
   pytest vqxslk:m:n:r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
-    disable-warnings showlocals stepwise sw color= markers cov=
-  ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl: fix check diff select= ignore= quiet watch show-fixes unsafe-fixes
-    line-length= strict ignore-missing-imports show-error-codes pretty max-line-length= count statistics disable= enable= !^@
+    disable-warnings showlocals stepwise sw color= markers cov== --
+  ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl:: fix check diff select== ignore== quiet watch show-fixes unsafe-fixes
+    line-length== strict ignore-missing-imports show-error-codes pretty max-line-length== count statistics disable== enable== !^@
   unittest,venv,http.server,json.tool,compileall,ensurepip vfbqk:s:t:p: upgrade indent= sort-keys bind= directory= <1
   git P version help no-pager no-optional-locks no-replace-objects literal-pathspecs no-advice ^C: ^git-dir= ^work-tree= ^namespace=
-  git/log,git/show,git/diff,git/stash/show,git/stash/list,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/blame,git/rev-list ${SHOWS}
-  git/shortlog sne summary numbered email all since= until= no-merges
+  git/log,git/show,git/diff,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/blame,git/rev-list ${SHOWS}
+  git/stash/show,git/stash/list ${SHOWS} --
+  git/shortlog sne summary numbered email all since== until== no-merges
   git/commit avqnsm:F:C: message= all amend no-edit no-verify quiet verbose allow-empty author= date= file= signoff fixup= squash= dry-run
     only include cleanup= allow-empty-message no-gpg-sign reuse-message= reset-author short porcelain
   git/push funvqdo: force force-with-lease force-if-includes set-upstream tags all delete dry-run no-verify follow-tags porcelain atomic
     prune mirror quiet verbose progress no-progress push-option= no-force-with-lease branches !::
-  git/fetch,git/pull ptafvqnkj:r prune tags all depth= unshallow rebase no-rebase ff-only ff no-ff autostash no-autostash quiet verbose
-    force jobs= recurse-submodules dry-run no-tags append deepen= shallow-since= progress no-edit squash no-commit set-upstream !::
+  git/fetch,git/pull ptafvqnkj::r prune tags all depth== unshallow rebase no-rebase ff-only ff no-ff autostash no-autostash quiet verbose
+    force jobs== recurse-submodules dry-run no-tags append deepen== shallow-since== progress no-edit squash no-commit set-upstream -- !::
   git/clone lqvnb:j: depth= branch= single-branch quiet recurse-submodules no-checkout bare mirror filter= sparse shallow-since= progress
     verbose no-tags jobs= local no-hardlinks shared !::
   git/merge,git/rebase,git/cherry-pick,git/revert ${REVISES}
@@ -107,19 +108,19 @@ const OPTIONS = `
     heading break extended-regexp fixed-strings perl-regexp show-function function-context all-match no-index max-depth=
   git/config l get get-all get-regexp list show-origin show-scope name-only global local system <1 !^edit
   git/remote,git/remote/show,git/remote/get-url,git/remote/add,git/remote/remove,git/remote/rename,git/remote/set-url,git/remote/prune
-    vnft:m: verbose push all add delete !::
+    vnft::m:: verbose push all add delete !::
   git/ls-remote htq heads tags refs quiet exit-code symref branches !::
   git/init qb: bare quiet initial-branch= <1
   git/apply Rvp:C: check stat numstat summary index cached 3way reverse verbose whitespace= reject recount
   git/cat-file ptse
-  git/archive lv list verbose format= prefix=
+  git/archive lv list verbose format prefix
   git/gc q aggressive auto prune quiet
   git/stash kuqam: keep-index include-untracked all quiet message=
   git/bisect/start,git/bisect/good,git/bisect/bad,git/bisect/reset,git/bisect/log,git/bisect/skip -
   git/submodule/status,git/submodule/init,git/submodule/update,git/submodule/sync,git/submodule/add,git/submodule/deinit
-    qfb: init recursive remote depth= quiet force checkout rebase merge jobs= !::
+    qfb:: init recursive remote depth== quiet force checkout rebase merge jobs== !::
   git/worktree/add fb:B: detach force lock checkout no-checkout quiet track
-  npm,pnpm,yarn,bun,cargo,go,pip,docker,kubectl,gh,brew,apt,apt-get,systemctl,terraform,uv,poetry,dotnet,deno,bundle,composer,rustup,mix,dart,flutter,swift
+  npm,pnpm,yarn,bun,cargo,go,pip,docker,kubectl,gh,brew,apt,apt-get,terraform,uv,poetry,dotnet,deno,bundle,composer,rustup,mix,dart,flutter,swift
     qvsy silent quiet verbose version help yes
   npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version
     ${NPM}
@@ -129,28 +130,29 @@ const OPTIONS = `
   yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info,bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update
     ${NPM}
   cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
-    vqj:p:i: release all workspace package= features= all-features no-default-features lib bin= bins test= tests example= examples
-    all-targets locked offline frozen target= no-run no-fail-fast message-format= profile= jobs= quiet verbose exclude= doc no-deps fix
-    allow-dirty allow-staged check depth= invert= duplicates dev dry-run !.json
+    vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
+    all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
+    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json
   go/test,go/build,go/vet,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
-  pip/install,pip/uninstall,pip/download,pip/list,pip/show,pip/freeze,pip/check Ur:e:yq upgrade requirement= editable= user no-deps quiet
+  pip/install,pip/uninstall,pip/download,pip/list,pip/show,pip/freeze,pip/check Ur:e::yq upgrade requirement= editable== user no-deps quiet
     yes dry-run no-cache-dir pre outdated
   uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
-    qvnDr:U dev frozen locked upgrade quiet group= extra= all-extras verbose no-dev trace no-interaction
+    qvn::Dr::U dev frozen locked upgrade quiet group== extra== all-extras verbose no-dev trace no-interaction
   dotnet/build,dotnet/test,dotnet/restore,dotnet/run,dotnet/clean,dotnet/format c:v:f: configuration= no-restore no-build verbosity= filter= !^/ !^@
   deno/test,deno/fmt,deno/lint,deno/check,deno/task Aq allow-all allow-read allow-net quiet check watch
   apt/install,apt-get/install,apt/update,apt-get/update,apt/upgrade,apt-get/upgrade,apt/remove,apt-get/remove,apt/autoremove,apt/list,apt/show,apt/search,brew/install,brew/update,brew/upgrade,brew/uninstall,rustup/update,rustup/target/add,rustup/component/add
     qyf yes quiet no-install-recommends fix-broken cask installed upgradable
+  systemctl q quiet no-pager user version help
   systemctl/status,systemctl/list-units,systemctl/is-active,systemctl/start,systemctl/stop,systemctl/restart,journalctl
-    xefrbklau:n:S:U:p:o: no-pager lines= all user type= state= full output= since= until= unit= follow priority= boot
+    xefrbklau:n::S:U:p:o: no-pager lines== all user type= state= full output= since= until= unit= follow priority= boot
   docker/build qt:f: tag= file= no-cache pull target= platform= quiet progress=
   kubectl ^n: ^namespace= ^context=
   kubectl/get,kubectl/describe,kubectl/logs,kubectl/top,kubectl/version,kubectl/explain,kubectl/delete,kubectl/scale
-    o:n:l:Awf:c:p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force
-  terraform/plan,terraform/init,terraform/show,terraform/output - no-color input= refresh= json lock= compact-warnings detailed-exitcode ~
+    o:n:l:Awf::c::p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force
+  terraform/plan,terraform/init,terraform/show,terraform/output - no-color input refresh json lock compact-warnings detailed-exitcode ~
   mvn+,mvnw+ qoBUX offline quiet !:
-  gradle+,gradlew+ q info stacktrace offline no-daemon quiet console= parallel continue`;
+  gradle+,gradlew+ q info stacktrace offline no-daemon quiet console== parallel continue`;
 
 /**
  * They run the command after their options. `through`: they change nothing about it. `sets`: assignments may come before it. `feeds`: they
@@ -166,7 +168,7 @@ const RUNS = `
   env:sets iv0u:C: ignore-environment unset= chdir=
   sudo:sets EHnSkAbu:g: user= group= preserve-env non-interactive set-home
   doas nu:
-  xargs:feeds 0rtxon:P:L:d:a:s:I: null no-run-if-empty verbose max-args= max-procs= max-lines= delimiter= arg-file= exit replace=
+  xargs:feeds 0rtxon:P:L:d:a:s:I: null no-run-if-empty verbose max-args= max-procs= max-lines delimiter= arg-file= exit replace
   npx,bunx,pnpx,uvx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,yarn/exec,yarn/dlx,bun/x yqp: yes no quiet package= silent
   uv/run,poetry/run,pipenv/run,pdm/run,hatch/run,rye/run,bundle/exec,pipx/run q quiet frozen locked`;
 
@@ -175,7 +177,7 @@ const SCRIPTS = `
   sh,bash,dash,zsh,ksh,mksh,ash,rbash euxlvnfco: login norc noprofile posix
   python,pypy uBOsSEIvbdqm:
   node,nodejs C: test watch enable-source-maps no-warnings trace-warnings experimental-strip-types experimental-test-coverage
-    conditions= max-old-space-size= trace-uncaught unhandled-rejections= preserve-symlinks expose-gc
+    conditions= max-old-space-size trace-uncaught unhandled-rejections= preserve-symlinks expose-gc
   perl,ruby,php w
   lua,luajit,julia,Rscript,tclsh,wish,osascript,groovy,elixir,tsx,ts-node,go/run,source,. -
   deno/run Aq allow-all allow-read allow-net`;

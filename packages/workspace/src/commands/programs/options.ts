@@ -1,49 +1,58 @@
 import { literal, mayBeOption, type Word } from "../word.ts";
 
+/** Whether an option takes the next word. `may`: it depends on that word, on the release, or on the program of a line with several. */
+type Takes = "nothing" | "value" | "may" | "rest or may";
+const SIGNS: Record<string, Takes> = { "": "nothing", ":": "value", "::": "may", ";": "rest or may" };
+
 /** The options of a program or subcommand that run nothing and write nothing. */
 export interface Options {
-  /** Letters and long names. True: a value follows. */
-  readonly known: ReadonlyMap<string, boolean>;
+  /** Letters and long names. */
+  readonly known: ReadonlyMap<string, Takes>;
   /** Whether a long name has one dash, as in `find -name`. */
   readonly single: boolean;
   /** Options that an allow has to spell out, because they change where or on what the program works. */
   readonly spelled: ReadonlySet<string>;
+  /** Whether options may come after `--`. */
+  readonly goesOn: boolean;
   readonly most: number;
   /** Texts that no operand and no value may contain; with `^`: begin with. */
   readonly never: readonly string[];
 }
 
 /**
- * Parses a list such as `nE k: reverse key= ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long names; `:` and
- * `=` mean that a value follows. `^`: an allow has to spell it out. `~`: long names have one dash. `<1`: at most one operand. `!::`: no
- * operand and no value contains `::`. `!^@`: none begins with `@`.
+ * Parses a list such as `nE k: w:: S; reverse key= cov== ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long
+ * names. `:` and `=`: every program of the line takes the next word as the value, whatever it is, or fails. `::` and `==`: it may. `;`: it
+ * may, but what follows the letter in its own word is a value. A value that is only ever attached, as in `--pretty=x`, needs no sign. `^`:
+ * an allow has to spell it out. `~`: long names have one dash. `--`: the program drops that word, so options may come after it. `<1`: at
+ * most one operand. `!::`: no operand and no value contains `::`. `!^@`: none begins with `@`.
  */
 export function parseOptions(tokens: readonly string[]): Options {
-  const known = new Map<string, boolean>();
+  const known = new Map<string, Takes>();
   const spelled = new Set<string>();
   const add = (token: string): string[] => {
-    const isLong = /^[a-z][\w-]+=?$/i.test(token) && token !== tokens[0];
-    const found = isLong ? [token] : (token.match(/[\w@#%?+-][:]?/g) ?? []);
+    const isLong = /^[a-z][\w-]+=*$/i.test(token) && token !== tokens[0];
+    const found = isLong ? [token] : (token.match(/[\w@#%?+-](?:;|:*)/g) ?? []);
     return found.map((one) => {
-      const name = one.replace(/[:=]$/, "");
-      known.set(name, name !== one);
+      const name = one.replace(/[:;=]+$/, "");
+      known.set(name, SIGNS[one.slice(name.length).replaceAll("=", ":")]!);
       return name;
     });
   };
   for (const token of tokens) {
-    if (/^[~<!]/.test(token) || token === "-") continue;
+    if (/^(?:[~<!]|--?$)/.test(token)) continue;
     if (token.startsWith("^")) for (const name of add(token.slice(1))) spelled.add(name);
     else add(token);
   }
   const most = tokens.find((token) => token.startsWith("<"));
   const never = tokens.filter((token) => token.startsWith("!")).map((token) => token.slice(1));
-  return { known, spelled, never, single: tokens.includes("~"), most: most ? Number(most.slice(1)) : Infinity };
+  const [single, goesOn] = [tokens.includes("~"), tokens.includes("--")];
+  return { known, spelled, never, single, goesOn, most: most ? Number(most.slice(1)) : Infinity };
 }
 
 export interface Parsed {
   /** The index of the last word that an allow has to spell out; -1: none. */
   readonly reach: number;
-  /** The indexes of the words that are not options. */
+  /** The indexes of the words that are, or may be, no options. */
   readonly operands: readonly number[];
   readonly given: ReadonlySet<string>;
   /** Whether every option is known. Otherwise the words after it are not understood. */
@@ -53,9 +62,15 @@ export interface Parsed {
 /** An unquoted variable may become several words, also options. A glob keeps its beginning. */
 const mayHoldOption = (word: Word): boolean => mayBeOption(word) || (word.text === undefined && word.splits === "any");
 
-/** Parses the words from `from` on, with `first` only up to the first operand. */
+/** What a word may be. `free`: an option or an operand. `operand`: it comes after `--`. */
+type Role = "free" | "value" | "operand";
+
+/**
+ * Parses the words from `from` on, with `first` only up to the first operand. A word may have several roles, since an option before it may
+ * take it as a value or not. The words are sound only if they are in each role.
+ */
 export function parseWords(words: readonly Word[], options: Options, from: number, first?: "first"): Parsed {
-  const operands: number[] = [];
+  const operands = new Set<number>();
   const given = new Set<string>();
   let reach = -1;
   let sound = true;
@@ -65,45 +80,60 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
       if (part.startsWith("^")) return !prefix.startsWith(part.slice(1)) && (text !== undefined || prefix !== "");
       return text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part);
     });
-  let at = from;
-  let isOption = true;
-  for (; at < words.length && sound; at++) {
+  let roles = new Set<Role>(["free"]);
+  for (let at = from; at < words.length && sound && roles.size > 0; at++) {
     const word = words[at]!;
-    if (isOption && word.text === "--") {
-      isOption = false;
-    } else if (!isOption || !mayHoldOption(word)) {
-      operands.push(at);
-      sound = isFit(word);
-      if (first) break;
-    } else {
-      const names = namesOf(word.text, options);
-      sound = names !== undefined;
-      for (const { name, attached } of names ?? []) {
-        given.add(name);
-        const takesNext = options.known.get(name)! && attached === undefined;
-        const value = takesNext ? words[++at] : literal(attached ?? "");
-        sound &&= value !== undefined && value.splits === false && isFit(value);
-        if (options.spelled.has(name)) reach = at;
+    const next = new Set<Role>();
+    for (const role of roles) {
+      if (role === "value") {
+        sound &&= word.splits === false && isFit(word);
+        next.add("free");
+      } else if (role === "operand" || !mayHoldOption(word)) {
+        operands.add(at);
+        sound &&= isFit(word);
+        if (!first) next.add(role);
+      } else if (word.text === "--") {
+        next.add(options.goesOn ? "free" : "operand");
+      } else {
+        const { names, takes } = namesOf(word.text, options) ?? { names: [], takes: "unknown" };
+        sound &&= takes !== "unknown";
+        if (takes !== "value") next.add("free");
+        if (takes !== "nothing") next.add("value");
+        for (const { name, attached } of names) {
+          given.add(name);
+          sound &&= isFit(literal(attached));
+          if (options.spelled.has(name)) reach = takes === "nothing" ? at : at + 1;
+        }
       }
     }
+    roles = next;
   }
-  return { reach, operands, given, sound: sound && operands.length <= options.most };
+  // With `first`, all readings have to agree on where the operands begin.
+  if (first && operands.size > 0) sound &&= operands.size === 1 && roles.size === 0;
+  sound &&= operands.size <= options.most && !(roles.size === 1 && roles.has("value"));
+  return { reach, operands: [...operands], given, sound };
 }
 
 /** `undefined`: one of them is unknown. The beginning of a long name is unknown, because it is ambiguous. */
 function namesOf(text: string | undefined, { known, single }: Options) {
   if (text === undefined) return undefined;
-  const long = (single ? /^--?([\w-]+)(?:=(.*))?$/s : /^--([\w-]{2,})(?:=(.*))?$/s).exec(text);
-  if (long && known.has(long[1]!)) return [{ name: long[1]!, attached: long[2] }];
-  if (text.startsWith("--")) return undefined;
-  const names: { name: string; attached: string | undefined }[] = [];
+  const [, long = "", value] = (single ? /^--?([\w-]+)(?:=(.*))?$/s : /^--([\w-]{2,})(?:=(.*))?$/s).exec(text) ?? [];
+  const whole = value === undefined ? known.get(long) : "nothing";
+  if (whole && known.has(long)) return { names: [{ name: long, attached: value ?? "" }], takes: whole };
+  if (single || text.startsWith("--")) return undefined;
+  const names: { name: string; attached: string }[] = [];
+  let takes: Takes = "nothing";
   for (let at = 1; at < text.length; at++) {
     const name = text[at]!;
     if (/\d/.test(name)) continue;
     if (!known.has(name)) return undefined;
+    const kind = known.get(name);
     const rest = text.slice(at + 1);
-    names.push({ name, attached: known.get(name) && rest !== "" ? rest : undefined });
-    if (known.get(name)) break;
+    names.push({ name, attached: kind === "nothing" ? "" : rest });
+    if (rest !== "" && (kind === "value" || (kind === "rest or may" && at === 1))) break;
+    // After one that may take a value, the rest is that value, or more letters.
+    const isSure = kind === "value" && names.every(({ attached }) => attached === "");
+    if (kind !== "nothing" && rest === "") takes = isSure ? "value" : "may";
   }
-  return names;
+  return { names, takes };
 }

@@ -1,6 +1,7 @@
 import { ALWAYS, IGNORE_FILES, type Ignores } from "../../search/ignore.ts";
 import { ignoresAbove, type WalkQuery } from "../../search/index.ts";
 import { joinPath, nameOf, parentOf, relativeTo } from "../../paths.ts";
+import { isSliceOver, yieldIfDue } from "../../contents/pace.ts";
 import type { GrepMatch } from "../../backend.ts";
 import type { Subtree } from "./subtree.ts";
 import type { SearchOptions } from "./disk-search.ts";
@@ -25,7 +26,9 @@ export async function wantedFiles(below: Subtree, { named, fits }: WalkQuery, { 
     const isNamed = isTop ? folder !== "/" : named.has(nameOf(folder));
     if (!isTop && above.excludes(folder, "directory")) return isNamed ? null : undefined;
     const files = IGNORE_FILES.map((name) => joinPath(folder, name)).filter((path) => below.hasFile(path));
-    const rules = above.within(folder, (await Promise.all(files.map(beginning))).join("\n").trimEnd());
+    const text = (await Promise.all(files.map(beginning))).join("\n").trimEnd();
+    await yieldIfDue();
+    const rules = above.within(folder, text);
     return isNamed && rules.excludesContents(folder) ? null : rules;
   };
   const top = await rulesIn(below.path);
@@ -42,6 +45,7 @@ export async function wantedFiles(below: Subtree, { named, fits }: WalkQuery, { 
         const rules = await rulesIn(folder);
         for (const { name, type } of await below.children(folder).catch(() => [])) {
           if (type !== "directory") continue;
+          if (isSliceOver()) await yieldIfDue();
           const path = joinPath(folder, name);
           if (!rules?.excludes(path, "directory") || named.has(name)) waiting.push(path);
           else excluded.push(`/${relativeTo(below.path, path)}`);
@@ -56,6 +60,7 @@ export async function wantedFiles(below: Subtree, { named, fits }: WalkQuery, { 
       for (const match of matches) {
         if (match.path !== path) {
           path = match.path;
+          if (isSliceOver()) await yieldIfDue();
           // Files of one folder are adjacent.
           if (parentOf(path) !== folder) rules = await rulesIn((folder = parentOf(path)));
           const isExcluded = rules === undefined || (rules?.excludes(path, "file") && !named.has(nameOf(path)));

@@ -33,7 +33,7 @@ export type Replaced =
 export async function replaced(source: string, replacement: Replacement): Promise<Replaced> {
   const view = await plainView(source);
   // "\r\n" means "\n", unless the view still holds it: after another "\r".
-  const isExact = replacement.old.includes("\r\n") && view.text.includes(replacement.old);
+  const isExact = replacement.old.includes("\r\n") && (await placesOf(view.text, replacement.old)).length > 0;
   const wanted = isExact ? replacement : withoutReturns(replacement);
   if (wanted.old === wanted.new) return { kind: "same" };
   const places = await placesOf(view.text, wanted.old);
@@ -72,8 +72,8 @@ interface Found {
 
 async function replaceAt(source: string, { view, places, old, wanted, forgiving }: Found): Promise<Replaced> {
   if (places.length > 1 && !wanted.all) return { kind: "ambiguous", places, view, forgiving };
-  const head = await beforeIgnored(old, commonStart(wanted.old, wanted.new));
-  const tail = commonEnd(wanted.old.slice(head), wanted.new.slice(head));
+  const head = await beforeIgnored(old, await commonStart(wanted.old, wanted.new));
+  const tail = await commonEnd(wanted.old.slice(head), wanted.new.slice(head));
   const [first, last] = [old.index(head), old.index(wanted.old.length - tail)];
   const inserted = wanted.new.slice(head, wanted.new.length - tail);
   const pieceAt = inserted.includes("\n") ? withLineBreaks(source, inserted) : () => inserted;
@@ -98,16 +98,22 @@ async function replaceAt(source: string, { view, places, old, wanted, forgiving 
   return { kind: "done", text: whole, ranges, places: places.length, forgiving };
 }
 
-function commonStart(a: string, b: string): number {
+async function commonStart(a: string, b: string): Promise<number> {
   let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
+  while (at < a.length && a[at] === b[at]) {
+    at++;
+    if (isDue()) await yieldIfDue();
+  }
   return at;
 }
 
-function commonEnd(a: string, b: string): number {
+async function commonEnd(a: string, b: string): Promise<number> {
   const most = Math.min(a.length, b.length);
   let length = 0;
-  while (length < most && a.at(-1 - length) === b.at(-1 - length)) length++;
+  while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) {
+    length++;
+    if (isDue()) await yieldIfDue();
+  }
   return length;
 }
 

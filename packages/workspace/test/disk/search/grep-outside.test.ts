@@ -19,7 +19,7 @@ function place(files: Record<string, string>) {
     mkdirSync(dirname(join(base, path)), { recursive: true });
     writeFileSync(join(base, path), text);
   }
-  return { base, root, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }) };
+  return { base, root, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true, maxRetries: 9 }) };
 }
 
 /** Both kinds of search: for lines, and for counts. Waits a little, because new folders are searched another way. */

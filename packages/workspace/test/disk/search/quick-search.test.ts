@@ -55,7 +55,7 @@ function place() {
   execFileSync("mkfifo", [join(root, "src/pipe.ts")]);
   writeFileSync(Buffer.concat([Buffer.from(`${root}/src/`), Buffer.from([0xff, 0x2e, 0x74, 0x73])]), "needle\n");
   utimesSync(join(root, "a.ts"), 1_000, 1_234.567);
-  return { root, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }) };
+  return { root, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true, maxRetries: 9 }) };
 }
 
 async function all<T>(items: AsyncIterable<T>, key: (item: T) => string): Promise<T[]> {

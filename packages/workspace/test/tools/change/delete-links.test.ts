@@ -39,7 +39,7 @@ function folder(files: readonly string[], links: Record<string, string>) {
     });
     return fileDesk({ workspace, permissions: edits });
   };
-  const gone = () => [path, `${path}-c`].forEach((one) => rmSync(one, { recursive: true, force: true }));
+  const gone = () => [path, `${path}-c`].forEach((one) => rmSync(one, { recursive: true, force: true, maxRetries: 9 }));
   return { at, isLink, open, [Symbol.dispose]: gone };
 }
 
