@@ -1,10 +1,10 @@
-import { CinchError } from "@cinch/core";
+import type { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
 import { isCrashPoint, killThisProcess } from "./append-crash.ts";
 import type { AppendOp } from "./append-op.ts";
-import { AWAY_MS, QueryFailed, pausing, type Database } from "./database.ts";
+import { AWAY_MS, QueryFailed, pausing, type Database, type Statement } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
-import { awayError } from "./failure.ts";
+import { awayError, closedUnknown, finalError } from "./failure.ts";
 import type { LeaseHolder, LeaseState } from "./lease-holder.ts";
 
 /** What `append_many` answers to one append. */
@@ -24,6 +24,8 @@ interface Waiting {
   size: number;
   since: number;
   outcome: PromiseWithResolvers<AppendOutcome>;
+  /** It was sent, and the answer may still come. */
+  isUnderWay: boolean;
 }
 
 const LANES = 2;
@@ -31,20 +33,29 @@ const MAX_BATCH = 200;
 const MAX_BATCH_CHARS = 4_000_000;
 /** How often a batch may be in the way of others before it counts as a failure. */
 const MAX_CONFLICTS = 50;
+/** At most between two attempts of an append that fails by itself: there may be hundreds. */
+const ALONE_PAUSE_MS = 2_000;
 
 /**
  * Sends appends in batches: while both lanes are busy, all that comes waits, and goes in one transaction when a lane is free.
  *
- * An append whose answer was lost may have been written or not. It is sent again until the server answers, and its nonce makes the server
- * answer as the first time. One that was never sent waits for `AWAY_MS` and is then rejected: its caller knows that nothing was written.
+ * An append whose answer was lost may have been written or not, and its transaction may still run on the server. Whatever later attempts
+ * fail with, it is sent again until the server answers, and its nonce makes the server answer as the first time. One that was never sent,
+ * or only in transactions that were rolled back, waits for `AWAY_MS` and is then rejected: its caller knows that nothing was written.
  */
 export class AppendLanes {
   readonly #database: Database;
   readonly #holder: LeaseHolder;
   #waiting: Waiting[] = [];
+  /** All that have no outcome yet. */
+  readonly #open = new Set<Waiting>();
   #busy = 0;
   #isScheduled = false;
+  #timer: NodeJS.Timeout | undefined;
   #giveUpAt = Infinity;
+  /** Why the last attempt failed. */
+  #cause: unknown;
+  #hasWarned = false;
   #batches = 0;
   #batchedAppends = 0;
 
@@ -59,7 +70,10 @@ export class AppendLanes {
       (sum, { body }) => sum + body.length,
       blobs.reduce((sum, { bytes }) => sum + 2 * bytes.length, 0),
     );
-    this.#waiting.push({ op, blobs, size, since: performance.now(), outcome });
+    const one = { op, blobs, size, since: performance.now(), outcome, isUnderWay: false };
+    this.#open.add(one);
+    this.#waiting.push(one);
+    if (!this.#timer) this.#expire();
     this.#schedule();
     return outcome.promise;
   }
@@ -72,6 +86,7 @@ export class AppendLanes {
   /** From now on, appends are given up after `AWAY_MS` while the server is away. */
   giveUpSoon(): void {
     this.#giveUpAt = performance.now() + AWAY_MS;
+    this.#expire();
   }
 
   /** After the code that runs now, which may append more. */
@@ -100,36 +115,69 @@ export class AppendLanes {
     return this.#waiting.splice(0, count);
   }
 
-  async #send(batch: Waiting[]): Promise<void> {
-    for (let attempt = 0; batch.length > 0; attempt++) {
+  async #send(all: readonly Waiting[], { isAlone = false } = {}): Promise<void> {
+    let conflicts = 0;
+    let unanswered = 0;
+    for (let attempt = 0; ; attempt++) {
+      const batch = all.filter((one) => this.#open.has(one));
+      if (batch.length === 0) return;
       try {
-        const outcomes = await this.#attempt(batch, attempt);
-        this.#batches++;
-        this.#batchedAppends += batch.length;
-        for (const [at, { outcome }] of batch.entries()) outcome.resolve(outcomes[at]!);
-        return;
+        return await this.#attempt(batch, unanswered);
       } catch (error) {
-        if (!(error instanceof QueryFailed)) return rejectEach(batch, error);
+        if (!(error instanceof QueryFailed)) return this.#reject(batch, error);
         const { meaning } = error;
-        if (meaning.kind === "failed") return this.#sendAlone(batch, meaning.error);
-        if (meaning.kind === "again" && attempt > MAX_CONFLICTS)
-          return rejectEach(batch, awayError(this.#database.place, error.cause));
-        if (meaning.kind === "away" && meaning.committed === "maybe") for (const { op } of batch) op.retry = true;
-        batch = this.#withoutExpired(batch, error.cause);
-        this.#waiting = this.#withoutExpired(this.#waiting, error.cause);
-        if (performance.now() > this.#giveUpAt) return rejectEach(batch, gaveUp(this.#database.place));
-        await pausing(attempt);
+        this.#cause = error.cause;
+        const isShared = batch.length > 1 || batch[0]!.op.retry;
+        if (meaning.kind === "failed" && isShared && !isAlone) return this.#sendAlone(batch);
+        if (meaning.kind === "failed") this.#rejectFinally(batch, meaning.error);
+        if (meaning.kind === "failed" && this.#open.has(batch[0]!)) this.#warn(meaning.error);
+        if (meaning.kind === "again" && ++conflicts > MAX_CONFLICTS)
+          this.#rejectFinally(batch, awayError(this.#database.place, error.cause));
+        if (error.isUnknown) unanswered += 1;
+        this.#expire();
+        if (batch.some((one) => this.#open.has(one))) await pausing(attempt, isAlone ? ALONE_PAUSE_MS : undefined);
       }
     }
   }
 
-  /** One of them may be the reason, and the others succeed without it. */
-  async #sendAlone(batch: Waiting[], error: unknown): Promise<void> {
-    if (batch.length === 1) return rejectEach(batch, error);
-    for (const one of batch) await this.#send([one]);
+  /** One of them may be the reason, and the others succeed without it. The lane does not wait for those that are asked for until it is known. */
+  async #sendAlone(batch: readonly Waiting[]): Promise<void> {
+    for (const one of batch) {
+      const sending = this.#send([one], { isAlone: true });
+      if (one.op.retry) sending.catch((error: unknown) => this.#reject([one], error));
+      else await sending;
+    }
   }
 
-  async #attempt(batch: Waiting[], attempt: number): Promise<AppendOutcome[]> {
+  async #attempt(batch: Waiting[], unanswered: number): Promise<void> {
+    let sent: Waiting[] = [];
+    const statement = () => {
+      sent = batch.filter((one) => this.#open.has(one));
+      for (const one of sent) one.isUnderWay = true;
+      return sent.length > 0 ? this.#statementOf(sent) : undefined;
+    };
+    try {
+      const [row] = await this.#database.once<{ outcomes: AppendOutcome[] }>("append", statement, unanswered);
+      if (sent.length === 0) return;
+      if (isCrashPoint("after", () => typesIn(sent))) killThisProcess();
+      this.#cause = undefined;
+      this.#batches++;
+      this.#batchedAppends += sent.length;
+      for (const [at, one] of sent.entries()) {
+        one.outcome.resolve(row!.outcomes[at]!);
+        this.#close(one);
+      }
+    } catch (error) {
+      const isUnknown = error instanceof QueryFailed && error.isUnknown;
+      for (const one of sent) {
+        one.isUnderWay = false;
+        if (isUnknown) one.op.retry = true;
+      }
+      throw error;
+    }
+  }
+
+  #statementOf(batch: Waiting[]): Statement {
     // By thread, so that two batches lock rows in the same order. The order of appends to one thread stays.
     batch.sort((a, b) => (a.op.id < b.op.id ? -1 : Number(a.op.id > b.op.id)));
     const blobs = new Map(batch.flatMap((one) => one.blobs.map(({ hash, bytes }) => [escapeText(hash), bytes])));
@@ -140,42 +188,75 @@ export class AppendLanes {
       [...blobs.keys()],
       Array.from(blobs.values(), (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
     ];
-    const types = () => batch.flatMap(({ op }) => op.events.map(({ body }) => typeIn(body)));
+    const types = () => typesIn(batch);
     if (isCrashPoint("before", types)) killThisProcess();
     const isInside = isCrashPoint("inside", types);
     // The transaction goes on for a while after its process has died, and is then committed.
     const more = isInside ? ", pg_sleep(0.3)" : "";
     if (isInside) setTimeout(killThisProcess, 100);
-    const text = `SELECT cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more}`;
-    const [row] = await this.#database.once<{ outcomes: AppendOutcome[] }>("append", { text, values }, attempt);
-    if (isCrashPoint("after", types)) killThisProcess();
-    return row!.outcomes;
+    return { text: `SELECT cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more}`, values };
   }
 
-  /** Rejects those that were never sent and have waited too long. */
-  #withoutExpired(all: Waiting[], cause: unknown): Waiting[] {
+  /** Rejects those that were not sent and have waited too long, whatever the lanes wait for, and comes back for the next one. */
+  #expire(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const now = performance.now();
-    const isExpired = ({ op, since }: Waiting) => !op.retry && now - since > AWAY_MS;
-    rejectEach(all.filter(isExpired), awayError(this.#database.place, cause));
-    return all.filter((one) => !isExpired(one));
+    if (now >= this.#giveUpAt) this.#reject([...this.#open], closedUnknown(this.#database.place, "append"));
+    let next = this.#open.size > 0 ? this.#giveUpAt : Infinity;
+    for (const one of this.#open) {
+      const until = one.since + AWAY_MS;
+      if (one.isUnderWay || one.op.retry) continue;
+      if (now >= until) this.#reject([one], awayError(this.#database.place, this.#cause ?? new Error(SILENT)));
+      else next = Math.min(next, until);
+    }
+    this.#waiting = this.#waiting.filter((one) => this.#open.has(one));
+    if (next < Infinity) this.#timer = setTimeout(() => this.#expire(), next - now + 1);
+  }
+
+  /** Of those that may have been written, only what `finalError` allows. */
+  #rejectFinally(batch: readonly Waiting[], error: CinchError): void {
+    for (const one of batch) {
+      const final = finalError(error, { isUnknown: one.op.retry === true });
+      if (final) this.#reject([one], final);
+    }
+  }
+
+  /** Its caller hears nothing until the outcome is known, and an administrator may have to do something about it. */
+  #warn({ message }: CinchError): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    process.emitWarning(
+      `${message} Whether an append that was sent before was written is unknown, so the store goes on asking for it.`,
+      { type: "CinchWarning", code: "CINCH_OUTCOME_UNKNOWN" },
+    );
+  }
+
+  #reject(batch: readonly Waiting[], error: unknown): void {
+    for (const one of batch) {
+      one.outcome.reject(error);
+      this.#close(one);
+    }
+  }
+
+  #close(one: Waiting): void {
+    this.#open.delete(one);
+    if (this.#open.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #rejectAll(error: unknown): void {
     this.#busy -= 1;
-    rejectEach(this.#waiting.splice(0), error);
+    this.#waiting = [];
+    this.#reject([...this.#open], error);
   }
 }
 
+const SILENT = "it does not answer";
+
+const typesIn = (batch: readonly Waiting[]): string[] =>
+  batch.flatMap(({ op }) => op.events.map(({ body }) => typeIn(body)));
+
 /** The JSON of an event begins with its type. */
 const typeIn = (body: string): string => body.slice('{"type":"'.length, body.indexOf('"', '{"type":"'.length));
-
-/** Not `STORE_BUSY`, which would say that nothing was written. */
-const gaveUp = (place: string): CinchError =>
-  new CinchError(
-    "CLOSED",
-    `The store was closed while ${place} did not answer. Whether the last append was written is unknown: read the thread to find out.`,
-  );
-
-function rejectEach(batch: readonly Waiting[], error: unknown): void {
-  for (const { outcome } of batch) outcome.reject(error);
-}

@@ -10,13 +10,17 @@ import {
   type QueryConfig,
 } from "pg";
 import { CinchError } from "@cinch/core";
-import { awayError, meaningOf, type Meaning } from "./failure.ts";
+import { awayError, closedUnknown, finalError, meaningOf, type Meaning } from "./failure.ts";
 
 type Row = Record<string, unknown>;
 
 export interface Statement {
   text: string;
   values?: readonly unknown[];
+}
+
+export interface Transaction {
+  query<R extends Row>(text: string, values?: readonly unknown[]): Promise<{ rows: R[] }>;
 }
 
 /** A query that failed, and what that means. */
@@ -27,20 +31,40 @@ export class QueryFailed extends Error {
     super("A query failed", { cause });
     this.meaning = meaning;
   }
+
+  /** Whether its transaction was committed, or still runs, is unknown. */
+  get isUnknown(): boolean {
+    return this.meaning.kind === "away" && this.meaning.committed === "maybe";
+  }
 }
 
 /** Appends and beats have their own connections, so that nothing slow delays them. Together at most 8. */
 const POOLS = { append: 2, beat: 1, write: 1, read: 4 };
-export type Lane = keyof typeof POOLS;
+
+interface LaneOptions {
+  pool: keyof typeof POOLS;
+  /** After so long without an answer the connection counts as lost, at the first attempt, the second and so on. */
+  silentMs: readonly number[];
+}
+
+/** What usually takes milliseconds is soon asked for on another connection. What may only take long gets more time at each attempt. */
+const LANES = {
+  append: { pool: "append", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
+  beat: { pool: "beat", silentMs: [1_500, 3_000, 6_000] },
+  write: { pool: "write", silentMs: [2_000, 4_000, 8_000] },
+  longWrite: { pool: "write", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
+  look: { pool: "read", silentMs: [2_000, 4_000, 8_000] },
+  read: { pool: "read", silentMs: [5_000, 60_000] },
+} satisfies Record<string, LaneOptions>;
+export type Lane = keyof typeof LANES;
 
 /** How long a caller waits for a server that is away. */
 export const AWAY_MS = 10_000;
 const CONNECT_MS = 5_000;
+/** How long a statement of a transaction may take: a migration that rewrites a large table, or waits for one. */
+const MIGRATION_MS = 600_000;
 /** A server that does not answer does not confirm the end of a connection either. */
 export const END_MS = 1_000;
-/** After so long without an answer, a connection counts as lost. A query that only takes long gets more time at each attempt. */
-const LANE_SILENT_MS = { append: 10_000, beat: 1_500, write: 10_000, read: 60_000 };
-const MAX_DOUBLINGS = 4;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
 
@@ -49,8 +73,12 @@ export class Database {
   /** Names the database in messages, without the password. */
   readonly place: string;
   readonly schema: string;
-  readonly #pools: Record<Lane, Pool>;
+  readonly #pools: Record<keyof typeof POOLS, Pool>;
   readonly #running = new Set<Promise<unknown>>();
+  readonly #inUse = new Set<PoolClient>();
+  readonly #answeredAt = new WeakMap<PoolClient, number>();
+  /** When the last query was sent that got no answer. Connections that have not answered since may be lost with the one that it had. */
+  #silentSince = -Infinity;
   #isClosed = false;
 
   constructor({ url, schema }: { url: string; schema: string }) {
@@ -74,38 +102,97 @@ export class Database {
     return text.replaceAll(/\bcinch\./g, `${escapeIdentifier(this.schema)}.`);
   }
 
-  /** One attempt. Throws `QueryFailed`. */
-  async once<R extends Row>(lane: Lane, query: Statement, attempt = 0): Promise<R[]> {
+  /**
+   * One attempt. Throws `QueryFailed`. A function is called when there is a connection, and may return that there is nothing to send.
+   * `unanswered`: how many attempts before it got no answer.
+   */
+  async once<R extends Row>(
+    lane: Lane,
+    query: Statement | (() => Statement | undefined),
+    unanswered = 0,
+  ): Promise<R[]> {
     if (this.#isClosed) throw closedStore();
-    return this.#track(this.#attempt<R>(lane, query, attempt));
+    return this.#track(this.#attempt<R>(lane, query, unanswered));
   }
 
-  async #attempt<R extends Row>(lane: Lane, { text, values = [] }: Statement, attempt: number): Promise<R[]> {
-    let client: PoolClient;
+  async #attempt<R extends Row>(
+    lane: Lane,
+    query: Statement | (() => Statement | undefined),
+    unanswered: number,
+  ): Promise<R[]> {
+    const { pool, silentMs } = LANES[lane];
+    const client = await this.#connect(pool);
+    const statement = this.#statementOf(query, client);
+    if (!statement) return [];
+    const query_timeout = silentMs[Math.min(unanswered, silentMs.length - 1)]!;
+    const sentAt = performance.now();
     try {
-      client = await this.#pools[lane].connect();
-    } catch (error) {
-      throw this.#failed(error, false);
-    }
-    try {
-      const config = {
-        text: this.sql(text),
-        values: [...values],
-        query_timeout: LANE_SILENT_MS[lane] * 2 ** Math.min(attempt, MAX_DOUBLINGS),
-      };
+      const config = { text: this.sql(statement.text), values: [...(statement.values ?? [])], query_timeout };
       const { rows } = await client.query<R>(config as QueryConfig);
-      client.release();
+      this.#answeredAt.set(client, performance.now());
+      this.#release(client);
       return rows;
     } catch (error) {
-      const failed = this.#failed(error, true);
-      client.release(failed.meaning.kind === "away");
+      const isSilent = performance.now() - sentAt >= query_timeout;
+      if (isSilent) this.#silentSince = Math.max(this.#silentSince, sentAt);
+      const failed = await this.#judged(client, this.#failed(error, true));
+      this.#release(client, { isLost: failed.meaning.kind === "away" });
       throw failed;
+    }
+  }
+
+  /** Releases the connection if nothing is sent. */
+  #statementOf(query: Statement | (() => Statement | undefined), client: PoolClient): Statement | undefined {
+    let statement: Statement | undefined;
+    try {
+      statement = typeof query === "function" ? query() : query;
+      return statement;
+    } finally {
+      if (!statement) this.#release(client);
+    }
+  }
+
+  async #connect(pool: keyof typeof POOLS): Promise<PoolClient> {
+    for (;;) {
+      let client: PoolClient;
+      try {
+        client = await this.#pools[pool].connect();
+      } catch (error) {
+        throw this.#failed(error, false);
+      }
+      this.#inUse.add(client);
+      if ((this.#answeredAt.get(client) ?? Infinity) > this.#silentSince) return client;
+      this.#release(client, { isLost: true });
+    }
+  }
+
+  #release(client: PoolClient, { isLost = false } = {}): void {
+    this.#inUse.delete(client);
+    client.release(isLost);
+    // Its end would wait for a server that does not hear of it.
+    if (isLost) socketOf(client).destroy();
+  }
+
+  /** A server that fails while it commits, as when it can't write its log, ends the connection with its error: then the outcome is unknown. */
+  async #judged(client: PoolClient, failed: QueryFailed): Promise<QueryFailed> {
+    if (failed.meaning.kind !== "failed") return failed;
+    const isAlive = { text: "SELECT 1", query_timeout: LANES.look.silentMs[0] };
+    try {
+      await client.query(isAlive as QueryConfig);
+      return failed;
+    } catch {
+      return new QueryFailed(failed.cause, { kind: "away", committed: "maybe" });
     }
   }
 
   /** For queries that may run twice. Retries while the server is away, up to `AWAY_MS`, then throws `STORE_BUSY`. */
   async query<R extends Row>(lane: Lane, query: Statement): Promise<R[]> {
-    return this.repeat((attempt) => this.once<R>(lane, query, attempt));
+    return this.repeat((unanswered) => this.once<R>(lane, query, unanswered));
+  }
+
+  /** For what takes milliseconds. */
+  look<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
+    return this.query<R>("look", { text, values });
   }
 
   read<R extends Row>(text: string, values: readonly unknown[] = []): Promise<R[]> {
@@ -117,43 +204,47 @@ export class Database {
   }
 
   /** Runs several statements in one transaction, which may run twice. */
-  async transaction<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
     return this.repeat(() => this.#track(this.#attemptAll(work)));
   }
 
-  async #attemptAll<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
-    let client: PoolClient;
+  async #attemptAll<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.#connect("write");
+    const query: Transaction["query"] = (text, values = []) =>
+      client.query({ text, values: [...values], query_timeout: MIGRATION_MS } as QueryConfig);
     try {
-      client = await this.#pools.write.connect();
-    } catch (error) {
-      throw this.#failed(error, false);
-    }
-    try {
-      await client.query("BEGIN");
-      const result = await work(client);
-      await client.query("COMMIT");
-      client.release();
+      await query("BEGIN");
+      const result = await work({ query });
+      await query("COMMIT");
+      this.#release(client);
       return result;
     } catch (error) {
-      const failed = this.#failed(error, true);
       // Closing the connection rolls the transaction back.
-      client.release(true);
-      throw failed;
+      this.#release(client, { isLost: true });
+      throw this.#failed(error, true);
     }
   }
 
-  /** Repeats what may run twice while the server is away. */
-  async repeat<T>(task: (attempt: number) => Promise<T>): Promise<T> {
+  /**
+   * Repeats what may run twice while the server is away, up to `AWAY_MS`. `task` gets how many of its attempts were not answered.
+   * `untilKnown`: once one was not answered, until the server says what became of it, because an error would say that nothing was changed.
+   */
+  async repeat<T>(task: (unanswered: number) => Promise<T>, { untilKnown = false } = {}): Promise<T> {
     const until = performance.now() + AWAY_MS;
+    let unanswered = 0;
     for (let attempt = 0; ; attempt++) {
       try {
-        return await task(attempt);
+        return await task(unanswered);
       } catch (error) {
         if (!(error instanceof QueryFailed)) throw error;
-        if (error.meaning.kind === "failed") throw error.meaning.error;
-        if (performance.now() > until) throw awayError(this.place, error.cause);
-        if (this.#isClosed) throw closedStore();
+        if (error.isUnknown) unanswered += 1;
+        const isUnknown = untilKnown && unanswered > 0;
+        const final = error.meaning.kind === "failed" && finalError(error.meaning.error, { isUnknown });
+        if (final) throw final;
+        // There is a second attempt in any case: it may have been the connection that was lost, and not the server.
+        if (!isUnknown && attempt > 0 && performance.now() > until) throw awayError(this.place, error.cause);
         await pausing(attempt);
+        if (this.#isClosed) throw isUnknown ? closedUnknown(this.place, "deletion") : closedStore();
       }
     }
   }
@@ -179,6 +270,8 @@ export class Database {
     this.#isClosed = true;
     // A pool that ends would never answer a query that waits for a connection.
     await within(AWAY_MS, Promise.allSettled(this.#running));
+    // What has no answer by now would keep the process alive.
+    for (const client of this.#inUse) socketOf(client).destroy();
     await within(END_MS, Promise.all(Object.values(this.#pools).map((pool) => pool.end())));
   }
 
@@ -189,8 +282,8 @@ export class Database {
 }
 
 /** Longer after each attempt. */
-export const pausing = (attempt: number): Promise<void> =>
-  pause(Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS) * (0.5 + Math.random() / 2));
+export const pausing = (attempt: number, mostMs = MAX_PAUSE_MS): Promise<void> =>
+  pause(Math.min(FIRST_PAUSE_MS * 2 ** attempt, mostMs) * (0.5 + Math.random() / 2));
 
 /** Settles with the promise, or after this time. */
 export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
@@ -204,7 +297,9 @@ export const closedStore = (): CinchError => new CinchError("CLOSED", "The store
 /** After so long without an answer, a direct connection counts as lost. Its queries are short. */
 export const SILENT_MS = 5_000;
 
-type Socketed = Client & { connection: { stream: { destroy(): void } } };
+type Socketed = ClientBase & { connection: { stream: { destroy(): void } } };
+
+const socketOf = (client: ClientBase): { destroy(): void } => (client as Socketed).connection.stream;
 
 /** Ends a direct connection. A server that has fallen silent does not confirm that. Does not reject. */
 export async function endClient(client: Client): Promise<void> {
@@ -212,7 +307,7 @@ export async function endClient(client: Client): Promise<void> {
     END_MS,
     client.end().catch(() => undefined),
   );
-  (client as Socketed).connection.stream.destroy();
+  socketOf(client).destroy();
 }
 
 export const connectionConfig = (url: string): ClientConfig => ({

@@ -8,12 +8,14 @@ export type Meaning =
   | { kind: "again" }
   | { kind: "failed"; error: CinchError };
 
-/** Errors of the server that end the connection: it shuts down, restarts, or an administrator has ended this session. */
-const ENDED = ["57P01", "57P02", "57P03", "57P04", "57P05"];
+/** Errors of the server that end the connection: it shuts down, restarts, or ends this session, for an administrator or after a timeout. */
+const ENDED = ["25P03", "57P01", "57P02", "57P03", "57P04", "57P05"];
 /** The server accepts no more connections, or only reads: it is a standby, or has become one. */
 const NOT_NOW = ["25006", "53300", "57P03"];
 /** Serialization failure, deadlock, a row that appeared or disappeared meanwhile. */
 const CONFLICT = ["40001", "40P01", "23503", "23505"];
+/** Classes of errors of the statement itself: a value that the server does not accept, or one that is too large. */
+const ALWAYS = ["22", "54"];
 
 /** `isSent`: the query may have reached the server. */
 export function meaningOf(error: unknown, { place, isSent }: { place: string; isSent: boolean }): Meaning {
@@ -40,6 +42,16 @@ function failureOfState(state: string, error: unknown, place: string): CinchErro
   return new CinchError(code, message, error);
 }
 
+/**
+ * What a transaction is rejected with that has failed so, or `undefined` if it has to be asked again. A failure proves something about its own
+ * attempt alone. If an earlier one may have been committed (`isUnknown`), or may still run on the server, the caller must not hear that
+ * nothing was written, so only what every attempt fails with ends it, and what repeating can't change.
+ */
+export function finalError(error: CinchError, { isUnknown }: { isUnknown: boolean }): CinchError | undefined {
+  const isAlways = ALWAYS.includes(sqlStateOf(error.cause).slice(0, 2));
+  return isAlways || ["CORRUPT", "INTERNAL"].includes(error.code) || !isUnknown ? error : undefined;
+}
+
 function explainState(state: string, place: string, said: string): [ErrorCode, string] {
   switch (state) {
     case "53100":
@@ -64,6 +76,10 @@ function explainState(state: string, place: string, said: string): [ErrorCode, s
         "STORE_FAILED",
         `Tables of the store are missing in ${place}: ${said}. Restore the schema from a backup, or use another one.`,
       ];
+    case "53000":
+    case "53200":
+    case "53400":
+      return ["STORE_BUSY", `The server of ${place} lacks memory or another resource: ${said}. Try again later.`];
     case "55P03":
     case "57014":
       return ["STORE_BUSY", `${place} cancelled a query: ${said}. Try again later, or raise its timeouts.`];
@@ -80,6 +96,13 @@ export const awayError = (place: string, cause: unknown): CinchError =>
     "STORE_BUSY",
     `${place} can't be reached (${shortReason(cause)}). Check that the server runs, and try again.`,
     cause,
+  );
+
+/** Not `STORE_BUSY`, which would say that nothing was written. */
+export const closedUnknown = (place: string, what: "append" | "deletion"): CinchError =>
+  new CinchError(
+    "CLOSED",
+    `The store was closed while ${place} did not answer. Whether the last ${what} was written is unknown: read the thread to find out.`,
   );
 
 /** A connection that was refused on several addresses is an `AggregateError` without a message. */

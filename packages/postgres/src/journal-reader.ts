@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { CinchError, type DurableEvent } from "@cinch/core";
 import { threadNotFound, type DraftPiece, type SavedFold, type Store } from "@cinch/core/store";
@@ -16,6 +17,7 @@ interface EventRow extends Record<string, unknown> {
 
 type Segment = [from: number, to: number];
 
+const SHA_256 = /^[0-9a-f]{64}$/;
 const MAX_SEQ = 2 ** 31 - 1;
 const OF_THREAD =
   "(SELECT t.no FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no WHERE t.id = $1 AND NOT h.deleted)";
@@ -68,7 +70,7 @@ export class JournalReader {
         AND EXISTS (SELECT 1 FROM cinch.segments s WHERE s.thread = t.no AND ${IS_READ}) ORDER BY e.seq LIMIT $3) AS e
       ORDER BY t.no, e.seq LIMIT $3`;
     const values = [[...places.keys()].map(escapeText), [...places.values()], limit];
-    const rows = await this.#database.once<EventRow & { id: string }>("read", { text, values });
+    const rows = await this.#database.once<EventRow & { id: string }>("look", { text, values });
     const byThread = Map.groupBy(rows, ({ id }) => unescapeText(id));
     return new Map(Array.from(byThread, ([id, found]) => [id, found.map((row) => this.#decode(id, row))]));
   }
@@ -91,15 +93,15 @@ export class JournalReader {
   }
 
   async input(threadId: string, inputId: string, { all = false } = {}): Promise<number | undefined> {
-    const rows = await this.#database.read<{ seq: number | null; body: string; is_read: boolean }>(
-      `SELECT e.seq, e.body, EXISTS (SELECT 1 FROM cinch.segments s WHERE s.thread = e.journal AND ${IS_READ}) AS is_read
+    const rows = await this.#database.look<{ seq: number | null; checksum: number; body: string; is_read: boolean }>(
+      `SELECT e.seq, e.checksum, e.body, EXISTS (SELECT 1 FROM cinch.segments s WHERE s.thread = e.journal AND ${IS_READ}) AS is_read
        FROM ${OF_THREAD} AS thread LEFT JOIN cinch.events e ON e.journal = thread.no AND e.input = $2 ORDER BY e.seq DESC`,
       [escapeText(threadId), inputKey(inputId)],
     );
     if (rows.length === 0) throw threadNotFound(threadId);
-    const found = rows.filter(({ seq, body }) => {
+    const found = rows.filter(({ seq, checksum, body }) => {
       if (seq === null) return false;
-      const event = JSON.parse(body) as { inputId?: unknown; named?: boolean };
+      const event = this.#decode(threadId, { seq, checksum, body }) as { inputId?: unknown; named?: boolean };
       return event.inputId === inputId && (all || event.named);
     });
     const seq = (found.find((row) => row.is_read) ?? (all ? found[0] : undefined))?.seq;
@@ -120,7 +122,12 @@ export class JournalReader {
     const rows = await this.#database.read<{ bytes: Buffer }>("SELECT bytes FROM cinch.blobs WHERE hash = $1", [
       escapeText(hash),
     ]);
-    return rows[0] && new Uint8Array(rows[0].bytes);
+    const bytes = rows[0] && new Uint8Array(rows[0].bytes);
+    if (!bytes || !SHA_256.test(hash) || createHash("sha256").update(bytes).digest("hex") === hash) return bytes;
+    throw new CinchError(
+      "CORRUPT",
+      `The blob ${hash} is damaged: it is not what was written to ${this.#database.place}. Restore the database from a backup.`,
+    );
   }
 
   async draft(threadId: string): Promise<DraftPiece[]> {

@@ -124,7 +124,7 @@ export class ListFollowers {
     const reported = [...this.#reported];
     this.#reported.clear();
     const text = `SELECT ${COLUMNS} FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no WHERE t.no = ANY ($1)`;
-    const rows = await this.#database.read<ChangedRow>(text, [reported]);
+    const rows = await this.#database.look<ChangedRow>(text, [reported]);
     this.#announceAll(rows);
   }
 

@@ -1,25 +1,31 @@
-import type { ClientBase } from "pg";
 import { CinchError } from "@cinch/core";
-import type { Database } from "./database.ts";
+import type { Database, Transaction } from "./database.ts";
 import { APPEND_MANY } from "./sql/append-function.ts";
+import { APPEND_MANY_1, BEAT_1 } from "./sql/format-1.ts";
+import { HOLDER_FUNCTIONS } from "./sql/holder-functions.ts";
 import { TABLES } from "./sql/tables.ts";
-import { THREAD_FUNCTIONS } from "./sql/thread-functions.ts";
+import { INDEX_WORDS, THREAD_FUNCTIONS } from "./sql/thread-functions.ts";
 import { WAITING_FUNCTIONS } from "./sql/waiting-functions.ts";
 
 /**
  * `migrations[n]` upgrades a schema from format `n` to `n + 1`. A released migration is never edited, and after one the release before it
  * must still work: processes of both run side by side during a deploy.
  */
-export const migrations: readonly string[] = [TABLES + THREAD_FUNCTIONS + WAITING_FUNCTIONS + APPEND_MANY];
+export const migrations: readonly string[] = [
+  TABLES + [THREAD_FUNCTIONS, BEAT_1, INDEX_WORDS].join("\n") + WAITING_FUNCTIONS + APPEND_MANY_1,
+  HOLDER_FUNCTIONS + APPEND_MANY,
+];
 
 /** Those of the newest format. They name their schema. */
-const FUNCTIONS = THREAD_FUNCTIONS + WAITING_FUNCTIONS + APPEND_MANY;
+const FUNCTIONS = THREAD_FUNCTIONS + INDEX_WORDS + HOLDER_FUNCTIONS + WAITING_FUNCTIONS + APPEND_MANY;
 
 const FORMAT = migrations.length;
 const PROGRAM = "cinch";
+/** Between two statements, a process that creates or upgrades the schema needs no time. One that is stopped holds up all others. */
+const SILENT_MS = 10_000;
 const OLDEST_SERVER = 140_000;
 
-interface Found {
+interface Found extends Record<string, unknown> {
   encoding: string;
   server: number;
   exists: boolean;
@@ -32,8 +38,11 @@ interface Found {
 /** Creates the schema or upgrades it. Several processes may do so at once. Throws for one of another program or of a newer release. */
 export async function prepareSchema(database: Database): Promise<void> {
   await database.transaction(async (client) => {
-    // The first number is ours alone, by convention; the second separates schemas.
-    await client.query("SELECT pg_advisory_xact_lock(1131307880, hashtext($1))", [database.schema]);
+    // The first number is ours alone, by convention; the second separates schemas. The server ends a session that has the lock and falls silent.
+    await client.query(
+      `SELECT set_config('idle_in_transaction_session_timeout', '${SILENT_MS}', true), pg_advisory_xact_lock(1131307880, hashtext($1))`,
+      [database.schema],
+    );
     const found = await inspect(client, database);
     const format = found.meta ? await formatOf(client, database) : 0;
     const isTooNew = format > FORMAT + 1 || (found.renamed && format > FORMAT);
@@ -47,7 +56,7 @@ export async function prepareSchema(database: Database): Promise<void> {
   });
 }
 
-async function inspect(client: ClientBase, database: Database): Promise<Found> {
+async function inspect(client: Transaction, database: Database): Promise<Found> {
   const { rows } = await client.query<Found>(
     `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num')::integer AS server,
        n.oid IS NOT NULL AS exists, (SELECT count(*) FROM pg_class c WHERE c.relnamespace = n.oid) AS objects,
@@ -72,7 +81,7 @@ async function inspect(client: ClientBase, database: Database): Promise<Found> {
   return found;
 }
 
-async function formatOf(client: ClientBase, database: Database): Promise<number> {
+async function formatOf(client: Transaction, database: Database): Promise<number> {
   const { rows: columns } = await client.query<{ name: string }>(
     `SELECT a.attname AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'meta' AND a.attnum > 0`,

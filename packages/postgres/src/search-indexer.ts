@@ -1,4 +1,5 @@
 import { eventText, offloadedBlob } from "@cinch/core/store";
+import { eventChecksum } from "./append-op.ts";
 import type { Database } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { wordParts } from "./search-words.ts";
@@ -7,6 +8,12 @@ interface DirtyJournal extends Record<string, unknown> {
   journal: number;
   from_seq: number;
   last: number;
+}
+
+interface IndexedRow extends Record<string, unknown> {
+  seq: number;
+  checksum: number;
+  body: string;
 }
 
 interface Words {
@@ -80,8 +87,8 @@ export class SearchIndexer {
   async #index({ journal, from_seq: first, last }: DirtyJournal): Promise<void> {
     for (let from: number | null = first; from !== null && from <= last;) {
       const to: number = Math.min(from + EVENTS_AT_ONCE - 1, last);
-      const rows = await this.#database.read<{ seq: number; body: string }>(
-        `SELECT seq, body FROM cinch.events WHERE journal = $1 AND seq BETWEEN $2 AND $3
+      const rows = await this.#database.read<IndexedRow>(
+        `SELECT seq, checksum, body FROM cinch.events WHERE journal = $1 AND seq BETWEEN $2 AND $3
            AND body ~ '^{"type":"(message_end|tool_end|context_offloaded)"' ORDER BY seq`,
         [journal, from, to],
       );
@@ -103,14 +110,16 @@ export class SearchIndexer {
     to: number;
     found: Words[];
   }): Promise<number | null> {
-    const [row] = await this.#database.write<{ next: number | null }>(
-      "SELECT cinch.index_words($1, $2, $3, $4) AS next",
-      [journal, from, to, JSON.stringify(found)],
-    );
+    const [row] = await this.#database.query<{ next: number | null }>("longWrite", {
+      text: "SELECT cinch.index_words($1, $2, $3, $4) AS next",
+      values: [journal, from, to, JSON.stringify(found)],
+    });
     return row!.next;
   }
 
-  async #wordsOf({ seq, body }: { seq: number; body: string }): Promise<Words[]> {
+  /** A damaged event has none: a reader of its thread gets the error, and other threads are found all the same. */
+  async #wordsOf({ seq, checksum, body }: IndexedRow): Promise<Words[]> {
+    if (checksum !== eventChecksum(seq, body)) return [];
     const event = JSON.parse(body) as { type: string; at: number };
     const parts = await wordParts(await this.#textOf(event));
     return parts.map((words, part) => ({ seq, part, parts: parts.length, at: event.at, words }));

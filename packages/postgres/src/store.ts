@@ -162,14 +162,12 @@ class PostgresStore implements Store {
     const { database, holder, watch } = this.#assertOpen();
     await watch.passed();
     const nonce = newNonce();
-    let isRetry = false;
     const text = "SELECT cinch.delete_thread($1, $2, $3) AS family";
-    const remove = async () => {
-      const values = [escapeText(threadId), nonce, isRetry];
-      isRetry = true;
-      return database.once<{ family: [no: number, id: string][] | null }>("write", { text, values });
+    const remove = (unanswered: number) => {
+      const values = [escapeText(threadId), nonce, unanswered > 0];
+      return database.once<{ family: [no: number, id: string][] | null }>("longWrite", { text, values }, unanswered);
     };
-    const [row] = await database.repeat(remove);
+    const [row] = await database.repeat(remove, { untilKnown: true });
     if (!row?.family) throw threadNotFound(threadId);
     for (const [no, encoded] of row.family) {
       const id = unescapeText(encoded);
@@ -193,18 +191,26 @@ class PostgresStore implements Store {
   async #lease(threadId: string): Promise<LeaseRow | undefined> {
     const text = `SELECT h.epoch, h.holder, o.beat, o.address FROM cinch.threads t JOIN cinch.heads h ON h.thread = t.no
       LEFT JOIN cinch.holders o ON o.no = h.holder WHERE t.id = $1 AND NOT h.deleted`;
-    const [row] = await this.#assertOpen().database.read<LeaseRow>(text, [escapeText(threadId)]);
+    const [row] = await this.#assertOpen().database.look<LeaseRow>(text, [escapeText(threadId)]);
     return row;
   }
 
   async release(threadId: string, epoch: number): Promise<void> {
     const { database, holder, watch } = this.#assertOpen();
-    const text = `UPDATE cinch.heads SET holder = NULL WHERE holder = $2 AND epoch = $3
-      AND thread = (SELECT no FROM cinch.threads WHERE id = $1) RETURNING thread`;
-    const rows = await database.write(text, [escapeText(threadId), holder.no, epoch]);
-    if (rows.length === 0) return;
-    holder.released(threadId);
-    watch.changed(threadId);
+    const text = `WITH released AS (UPDATE cinch.heads SET holder = NULL WHERE holder = $2 AND epoch = $3
+        AND thread = (SELECT no FROM cinch.threads WHERE id = $1) RETURNING thread)
+      SELECT EXISTS (SELECT 1 FROM released) AS "isReleased", EXISTS (SELECT 1 FROM cinch.heads h JOIN cinch.threads t ON t.no = h.thread
+        WHERE t.id = $1 AND h.holder = $2 AND h.epoch <> $3) AS "isHeld"`;
+    const values = [escapeText(threadId), holder.no, epoch];
+    let wasSent = false;
+    const [row] = await database.repeat((unanswered) => {
+      wasSent = unanswered > 0;
+      return database.once<{ isReleased: boolean; isHeld: boolean }>("write", { text, values }, unanswered);
+    });
+    const { isReleased, isHeld } = row!;
+    if (!isHeld) holder.released(threadId);
+    // The release of an attempt that got no answer is found as one that another process has made.
+    if (isReleased || wasSent) watch.changed(threadId);
   }
 
   async stranded(query: StrandedQuery): Promise<StrandedThread[]> {
@@ -275,7 +281,7 @@ class PostgresStore implements Store {
 async function openOn(database: Database, directUrl: string): Promise<Opened> {
   // Holders that died long ago without a lease would stay for ever.
   await database.write(
-    `DELETE FROM cinch.holders o WHERE seen < now() - interval '1 day' AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no)`,
+    "SELECT cinch.remove_holders(ARRAY(SELECT o.no FROM cinch.holders o WHERE o.seen < now() - interval '1 day'))",
   );
   const [row] = await database.write<{ no: number }>("INSERT INTO cinch.holders (seen) VALUES (now()) RETURNING no");
   const holder = new LeaseHolder(database, row!.no);

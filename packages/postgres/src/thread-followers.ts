@@ -1,5 +1,5 @@
 import type { DurableEvent } from "@cinch/core";
-import type { Database } from "./database.ts";
+import { QueryFailed, type Database } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { BARRIER_MS, type FollowBarrier } from "./follow-barrier.ts";
 import { GrownJournals } from "./grown-journals.ts";
@@ -56,6 +56,8 @@ export class ThreadFollowers {
   readonly #followed = new Map<string, Followed>();
   readonly #byKey = new Map<number, Set<Followed>>();
   #reading: Promise<void> | undefined;
+  /** Queries since the last one that was answered. */
+  #unanswered = 0;
 
   constructor(database: Database, { holder, barrier, unnoticed }: FollowersPorts) {
     this.#unnoticed = unnoticed;
@@ -180,8 +182,11 @@ export class ThreadFollowers {
     const sentAt = performance.now();
     let rows: StateRow[];
     try {
-      rows = await this.#database.once<StateRow>("read", { text: beat ? STATES_AND_BEATS : STATES, values });
-    } catch {
+      const query = { text: beat ? STATES_AND_BEATS : STATES, values };
+      rows = await this.#database.once<StateRow>("look", query, this.#unanswered);
+      this.#unanswered = 0;
+    } catch (error) {
+      if (error instanceof QueryFailed && error.isUnknown) this.#unanswered += 1;
       for (const followed of all) followed.isUnsure ||= followed.state === undefined;
       return;
     }

@@ -30,7 +30,7 @@ export class ThreadListing {
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
     const text = `SELECT ${THREAD_COLUMNS} FROM ${THREADS} WHERE t.id = $1 AND NOT h.deleted`;
-    const [row] = await this.#database.read<ThreadListRow>(text, [escapeText(threadId)]);
+    const [row] = await this.#database.look<ThreadListRow>(text, [escapeText(threadId)]);
     return row && recordOfRow(row);
   }
 

@@ -22,7 +22,7 @@ export class WaitingThreads {
 
   async stranded({ limit, freeMs, maxPerResource, except = [] }: StrandedQuery): Promise<StrandedThread[]> {
     const most = Math.min(maxPerResource ?? MAX_INTEGER, MAX_INTEGER);
-    const [row] = await this.#database.read<StrandedRow>(
+    const [row] = await this.#database.look<StrandedRow>(
       "SELECT threads, holders::text[] AS holders FROM cinch.stranded($1, $2, $3, $4, $5, $6)",
       [this.#holder.no, this.#holder.dead(), freeMs, most, except.map(escapeText), Math.min(limit, MAX_INTEGER)],
     );
@@ -38,7 +38,7 @@ export class WaitingThreads {
     const text = `SELECT (SELECT count(*) FROM cinch.waiting($1, 0)) AS awake,
       (SELECT coalesce(round(max(ms)), 0)::float8 FROM cinch.waiting($1, 0)) AS "oldestAwakeMs",
       (SELECT coalesce(sum(count), 0)::bigint FROM cinch.driven($1)) AS driven`;
-    const [row] = await this.#database.read<StoreLoad & Record<string, unknown>>(text, [this.#holder.dead()]);
+    const [row] = await this.#database.look<StoreLoad & Record<string, unknown>>(text, [this.#holder.dead()]);
     return row!;
   }
 }

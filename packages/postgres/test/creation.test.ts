@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { postgresStore } from "@cinch/postgres";
 import { created, input } from "./events.ts";
 import { Place } from "./place.ts";
+import { Proxy } from "./proxy.ts";
 import { StoreProcess } from "./store-process.ts";
 
 const texts = (events: readonly { type: string }[]) => events.map(({ type }) => type);
@@ -16,6 +17,21 @@ test("two processes that open an empty database at once both succeed, and see ea
   ]);
   for (const [at, store] of stores.entries()) await store.append(`t${at}`, [created()], { afterSeq: 0 });
   for (const store of stores) assert.equal((await store.threads()).length, stores.length);
+});
+
+test("a process that is stopped while it creates the tables does not keep others from it", async () => {
+  await using place = await Place.make();
+  await using proxy = await Proxy.to(place.url);
+  let stopped: Promise<unknown>;
+  {
+    // The server has given it the lock, and it does not go on.
+    using held = proxy.hold("pg_advisory_xact_lock");
+    stopped = place.store({ url: proxy.url });
+    await held.answered;
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+  }
+  await stopped;
 });
 
 test("a schema of another program is left alone", async () => {

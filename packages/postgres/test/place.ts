@@ -3,6 +3,8 @@ import type { Store } from "@cinch/core";
 import { postgresStore, type PostgresOptions } from "@cinch/postgres";
 import { serverUrl } from "./server.ts";
 
+const DEADLOCK = "40P01";
+
 /** A schema of its own on the server for tests. At the end of the test, everything that has it open is closed and the schema dropped. */
 export class Place implements AsyncDisposable {
   readonly url: string;
@@ -63,6 +65,17 @@ export class Place implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#opened.map((opened) => opened.close()));
-    await this.query(`DROP SCHEMA IF EXISTS "${this.schema}" CASCADE`);
+    await this.#drop();
+  }
+
+  /** A query of a process that was killed or cut off may still run, and be in the way. */
+  async #drop(): Promise<void> {
+    for (;;)
+      try {
+        await this.query(`DROP SCHEMA IF EXISTS "${this.schema}" CASCADE`);
+        return;
+      } catch (error) {
+        if ((error as { code?: string }).code !== DEADLOCK) throw error;
+      }
   }
 }

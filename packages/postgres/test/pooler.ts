@@ -61,6 +61,6 @@ export class Pooler implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#process.kill("SIGKILL");
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }

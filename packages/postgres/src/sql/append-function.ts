@@ -1,7 +1,7 @@
 /**
  * `append_many` runs a batch of appends in one transaction: the checks of `Store.append` in their order, then the writes. An append that is
  * refused, behind, or of a thread that does not exist is an outcome, and the others are written all the same. It takes its locks in the order
- * of the threads, and those on blobs last and in the order of their hashes, so that two batches can't block each other.
+ * of the threads, then those on holders, and those on blobs last and in the order of their hashes, so that two batches can't block each other.
  */
 export const APPEND_MANY = `
 CREATE OR REPLACE FUNCTION cinch.append_many(batch jsonb, me bigint, dead jsonb, hashes text[], bytes bytea[])
@@ -18,6 +18,8 @@ DECLARE
   question text;
   rewind jsonb;
   is_listed boolean;
+  is_taking boolean := false;
+  replaced bigint[] := '{}';
   ref_journals bigint[] := '{}';
   ref_seqs integer[] := '{}';
   ref_hashes text[] := '{}';
@@ -113,10 +115,6 @@ BEGIN
     END IF;
 
     IF outcome IS NULL THEN
-      IF op.take IS NOT NULL THEN
-        -- A holder that was taken for dead has lost its row. Without one it would count as dead at once.
-        INSERT INTO cinch.holders (no, seen) VALUES (me, now()) ON CONFLICT DO NOTHING;
-      END IF;
       INSERT INTO cinch.events (journal, seq, checksum, input, nonce, body)
         SELECT head.thread, e.seq, e.checksum, e.input, CASE WHEN e.seq = op.after + 1 THEN op.nonce END, e.body
         FROM jsonb_to_recordset(op.events) AS e (seq integer, checksum integer, input integer, body text);
@@ -165,10 +163,8 @@ BEGIN
       outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
         'epoch', CASE WHEN op.take IS NULL THEN head.epoch ELSE head.epoch + 1 END, 'no', head.thread,
         'listed', is_listed, 'holder', CASE WHEN op.release THEN NULL WHEN op.take IS NOT NULL THEN me ELSE head.holder END);
-      IF op.take IS NOT NULL AND head.holder IS NOT NULL THEN
-        DELETE FROM cinch.holders o WHERE o.no = head.holder
-          AND NOT EXISTS (SELECT 1 FROM cinch.heads h WHERE h.holder = o.no);
-      END IF;
+      is_taking := is_taking OR op.take IS NOT NULL;
+      IF op.take IS NOT NULL AND head.holder IS NOT NULL THEN replaced := replaced || head.holder; END IF;
     END IF;
     IF (outcome->>'holder')::bigint <> me THEN
       outcome := outcome || coalesce((SELECT jsonb_build_object('beat', o.beat, 'address', o.address)
@@ -177,6 +173,8 @@ BEGIN
     results := results || outcome;
   END LOOP;
 
+  IF is_taking THEN PERFORM cinch.keep_holder(me); END IF;
+  IF cardinality(replaced) > 0 THEN PERFORM cinch.remove_holders(replaced); END IF;
   IF cardinality(ref_hashes) > 0 THEN
     INSERT INTO cinch.blobs (hash, bytes)
       SELECT sent.hash, sent.content FROM unnest(hashes, bytes) AS sent (hash, content)

@@ -101,31 +101,10 @@ END $function$;
 `;
 
 /**
- * Shows that the holder lives, and returns what is known of the watched ones. `locked`: the holder's direct connection is open. Null: it has
- * not had its lock since the server started, so the lock shows nothing.
- */
-const BEAT = `
-CREATE OR REPLACE FUNCTION cinch.beat(me bigint, watched bigint[], given_address text, is_draining boolean)
-RETURNS TABLE (no bigint, beat bigint, locked boolean) LANGUAGE plpgsql AS $function$
-BEGIN
-  PERFORM set_config('synchronous_commit', 'off', true);
-  INSERT INTO cinch.holders AS o (no, seen, address, draining) VALUES (me, now(), given_address, is_draining)
-    ON CONFLICT ON CONSTRAINT holders_pkey DO UPDATE
-      SET beat = o.beat + 1, seen = now(), address = given_address, draining = is_draining;
-  IF cardinality(watched) = 0 THEN RETURN; END IF;
-  RETURN QUERY SELECT o.no, o.beat, CASE WHEN o.locked_since = pg_postmaster_start_time() THEN EXISTS (
-      SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted
-        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-        AND l.classid = 'cinch.holders'::regclass::oid AND l.objid = o.no::integer::oid) END
-    FROM cinch.holders o WHERE o.no = ANY (watched);
-END $function$;
-`;
-
-/**
  * Stores the words of a journal's events from `first` to `last`, and returns the first event that is not indexed, or null. No append can come
  * between the check for newer events and the mark.
  */
-const INDEX_WORDS = `
+export const INDEX_WORDS = `
 CREATE OR REPLACE FUNCTION cinch.index_words(given bigint, first integer, last integer, entries jsonb)
 RETURNS integer LANGUAGE plpgsql AS $function$
 DECLARE
@@ -151,4 +130,4 @@ BEGIN
 END $function$;
 `;
 
-export const THREAD_FUNCTIONS = [PURGE, REWIND_SEGMENTS, DELETE_THREAD, SAVE_DRAFT, BEAT, INDEX_WORDS].join("\n");
+export const THREAD_FUNCTIONS = [PURGE, REWIND_SEGMENTS, DELETE_THREAD, SAVE_DRAFT].join("\n");

@@ -1,0 +1,281 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Store } from "@cinch/core";
+import { created, event, input } from "./events.ts";
+import { Place } from "./place.ts";
+import { Proxy } from "./proxy.ts";
+import { until } from "./until.ts";
+
+const contents = (events: readonly object[]) => events.flatMap((one) => ("content" in one ? [one.content] : []));
+
+async function withProxy(options = "") {
+  const place = await Place.make();
+  const proxy = await Proxy.to(place.url);
+  const url = new URL(proxy.url);
+  // Names the sessions of this test.
+  url.searchParams.set("application_name", place.schema);
+  if (options) url.searchParams.set("options", options);
+  // Its transactions may be too short to create tables.
+  if (options) await place.store();
+  const store = await place.store({ url: url.href });
+  const dispose = async () => {
+    await place[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
+  };
+  return { place, proxy, store, [Symbol.asyncDispose]: dispose };
+}
+
+/** The sessions whose query with this text waits for a lock. */
+async function blocked(place: Place, text: string): Promise<number[]> {
+  const rows = await place.query(
+    "SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock' AND query LIKE $2",
+    [place.schema, `%${text}%`],
+  );
+  return rows.map(({ pid }) => pid as number);
+}
+
+/** Whether it has settled by now. */
+const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
+  (await Promise.race([promise.catch(() => undefined), pause(0, "pending")])) === "pending";
+
+const SIGNATURE = "(batch jsonb, me bigint, dead jsonb, hashes text[], bytes bytea[])";
+
+/** Lets every append fail with this code, until the returned function is called. */
+async function failAppends(place: Place, code: string) {
+  await place.query(`ALTER FUNCTION cinch.append_many RENAME TO append_really;
+    CREATE SEQUENCE cinch.tries;
+    CREATE FUNCTION cinch.append_many${SIGNATURE} RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM nextval('cinch.tries'); RAISE 'not now' USING ERRCODE = '${code}'; END $$`);
+  const tries = async () => Number((await place.query("SELECT last_value FROM cinch.tries"))[0]!["last_value"]);
+  const end = async () => {
+    await place.query(`DROP FUNCTION cinch.append_many; DROP SEQUENCE cinch.tries;
+      ALTER FUNCTION cinch.append_really RENAME TO append_many`);
+  };
+  return { tries, end };
+}
+
+/** An append whose connection is lost while its transaction waits for a lock. The server goes on with it. */
+async function lostAppend({ store, proxy, place }: { store: Store; proxy: Proxy; place: Place }, afterSeq: number) {
+  const unlock = await place.lock("heads");
+  const appended = store.append("t", [input(`after ${afterSeq}`)], { afterSeq });
+  appended.catch(() => undefined);
+  await until("the first attempt", async () => (await blocked(place, "append_many")).length === 1);
+  return { unlock, appended, lose: () => proxy.dropAll() };
+}
+
+describe("lost answers", { concurrency: 8 }, () => {
+  test("an append whose answer was lost is asked for again, whatever the next attempts fail with", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    const warnings: string[] = [];
+    // Other tests of this process warn, too.
+    const listen = ({ message }: Error) => message.includes(new URL(at.proxy.url).host) && warnings.push(message);
+    process.on("warning", listen);
+    // Cancelled, out of time for a lock, disk full, out of memory, no right, an error without a name.
+    const codes = ["57014", "55P03", "53100", "53200", "42501", "XX000"];
+    for (const [no, code] of codes.entries()) {
+      const { unlock, appended, lose } = await lostAppend(at, no + 1);
+      const failing = await failAppends(place, code);
+      lose();
+      await until("two more attempts", async () => (await failing.tries()) > 1 || !(await isPending(appended)));
+      assert.ok(await isPending(appended), `${code} says nothing about the first attempt`);
+      await unlock();
+      await until("the commit of the first attempt", async () => {
+        const [row] = await place.query("SELECT max(seq) AS last FROM cinch.events");
+        return row!["last"] === no + 2;
+      });
+      await failing.end();
+      assert.deepEqual(await appended, { kind: "appended", seq: no + 2, epoch: 0, driven: false });
+    }
+    process.off("warning", listen);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]!, /cancelled a query: not now.* goes on asking/);
+    assert.deepEqual(
+      contents(await store.read("t")),
+      codes.map((_, no) => `after ${no + 1}`),
+    );
+  });
+
+  test("an append whose answer was lost is asked for again, however often others are in its way", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    const { unlock, appended, lose } = await lostAppend(at, 1);
+    const failing = await failAppends(place, "40001");
+    lose();
+    await until("many attempts", async () => (await failing.tries()) > 60 || !(await isPending(appended)));
+    assert.ok(await isPending(appended));
+    await unlock();
+    await failing.end();
+    assert.equal((await appended).kind, "appended");
+    assert.deepEqual(contents(await store.read("t")), ["after 1"]);
+  });
+
+  test("appends that are asked for again hold up no others, and one that can't be written at all is rejected", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    const ids = ["a", "b", "c", "d", "e"];
+    for (const id of ids) await store.append(id, [created()], { afterSeq: 0 });
+    // The server has no memory for three of them, and does not accept the fourth.
+    await place.query(`CREATE FUNCTION cinch.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.body LIKE '%large%' THEN RAISE 'no memory' USING ERRCODE = '53200'; END IF;
+      IF NEW.body LIKE '%wrong%' THEN RAISE 'no text' USING ERRCODE = '22P05'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON cinch.events FOR EACH ROW EXECUTE FUNCTION cinch.refuse()`);
+    const unlock = await place.lock("heads");
+    const texts = ["large", "large", "large", "wrong"];
+    const appends = texts.map((text, no) => store.append(ids[no]!, [input(text)], { afterSeq: 1 }));
+    for (const append of appends) append.catch(() => undefined);
+    await until("the first attempt", async () => (await blocked(place, "append_many")).length > 0);
+    proxy.dropAll();
+    await unlock();
+    await assert.rejects(appends[3]!, { code: "STORE_FAILED", message: /no text/ });
+    for (const [afterSeq] of [[1], [2], [3]] as const)
+      assert.equal((await store.append("e", [input("small")], { afterSeq })).kind, "appended");
+    for (const append of appends.slice(0, 3)) assert.ok(await isPending(append));
+    await place.query("DROP TRIGGER refuse ON cinch.events");
+    for (const { kind } of await Promise.all(appends.slice(0, 3))) assert.equal(kind, "appended");
+    for (const id of ids.slice(0, 3)) assert.deepEqual(contents(await store.read(id)), ["large"]);
+  });
+
+  test("an append that was rolled back each time is rejected: nothing was written", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    for (const [code, rejected] of [
+      ["57014", "STORE_BUSY"],
+      ["53100", "STORE_FULL"],
+      ["53200", "STORE_BUSY"],
+      ["42501", "STORE_FAILED"],
+      ["XX001", "CORRUPT"],
+    ] as const) {
+      const failing = await failAppends(place, code);
+      await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), { code: rejected });
+      assert.equal(await failing.tries(), 1);
+      await failing.end();
+    }
+    assert.equal((await store.append("t", [input("y")], { afterSeq: 1 })).kind, "appended");
+  });
+
+  test("an error with which the server ends the session does not say that nothing was written", async () => {
+    await using at = await withProxy("-c transaction_timeout=1000");
+    const { store, place } = at;
+    const [server] = await place.query("SELECT current_setting('server_version_num')::integer AS version");
+    if ((server!["version"] as number) < 170_000) return;
+    await store.append("t", [created()], { afterSeq: 0 });
+    const unlock = await place.lock("events");
+    const appended = store.append("t", [input("x")], { afterSeq: 1 });
+    const first = await firstBlocked(place);
+    await until("the next attempt", async () => {
+      const pids = await blocked(place, "append_many");
+      return (pids.length > 0 && !pids.includes(first)) || !(await isPending(appended));
+    });
+    assert.ok(await isPending(appended));
+    await unlock();
+    assert.equal((await appended).kind, "appended");
+    assert.deepEqual(contents(await store.read("t")), ["x"]);
+  });
+
+  test("a deletion that takes the server longer than ten seconds, and whose answers are lost, succeeds", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    const unlock = await place.lock("blob_refs");
+    const deletion = store.deleteThread("t");
+    deletion.catch(() => undefined);
+    const first = await firstBlocked(place, "delete_thread");
+    for (const end = performance.now() + 11_000; performance.now() < end; await pause(1_000)) {
+      proxy.dropAll();
+      const again = (await blocked(place, "delete_thread")).filter((pid) => pid !== first);
+      for (const pid of again) await place.query("SELECT pg_cancel_backend($1)", [pid]);
+    }
+    assert.ok(await isPending(deletion), "the first attempt still runs");
+    await unlock();
+    await deletion;
+    assert.equal(await store.thread("t"), undefined);
+  });
+
+  test("a command that was not sent fails after ten seconds, while others that were sent wait", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    for (const id of ["a", "b", "c", "d"]) await store.append(id, [created()], { afterSeq: 0 });
+    // The server accepts appends, and commits none.
+    const unlock = await place.lock("heads");
+    const sent: Promise<{ kind: string }>[] = [];
+    for (const id of ["a", "b"]) {
+      sent.push(store.append(id, [input("sent")], { afterSeq: 1 }));
+      await until("the lock", async () => (await blocked(place, "append_many")).length === sent.length);
+    }
+    // Those that were sent are now under way for longer than this one waits.
+    await pause(1_000);
+    const since = performance.now();
+    const busy = { code: "STORE_BUSY", message: /can't be reached .*try again/ };
+    const early = assert.rejects(store.append("c", [input("not sent")], { afterSeq: 1 }), busy);
+    await pause(2_000);
+    await Promise.all([early, assert.rejects(store.append("d", [input("not sent")], { afterSeq: 1 }), busy)]);
+    const waited = performance.now() - since;
+    assert.ok(waited > 11_500 && waited < 22_000, `${waited} ms for the second one`);
+    await unlock();
+    for (const { kind } of await Promise.all(sent)) assert.equal(kind, "appended");
+    for (const id of ["a", "b"]) assert.deepEqual(contents(await store.read(id)), ["sent"]);
+    for (const id of ["c", "d"]) assert.deepEqual(contents(await store.read(id)), []);
+  });
+
+  test("a store that closes gives appends up that a server has taken long ago, and commits none", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    const { unlock, appended } = await lostAppend(at, 1);
+    // By now the second attempt is under way, for up to 20 s.
+    await until("the second attempt", async () => (await blocked(place, "append_many")).length === 2);
+    const since = performance.now();
+    const closing = store.close();
+    await assert.rejects(appended, { code: "CLOSED", message: /Whether the last append was written is unknown/ });
+    assert.ok(performance.now() - since < 18_000);
+    await unlock();
+    await closing;
+  });
+
+  test("a release whose answer was lost ends the beats, and followers learn of it", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    const beat = async () => (await place.query("SELECT max(beat) AS beat FROM cinch.holders"))[0]!["beat"];
+    await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+    let changes = 0;
+    store.follow("t", () => (changes += 1));
+    await store.read("t");
+    await pause(100);
+    changes = 0;
+    proxy.cutNext("after", "SET holder = NULL");
+    await store.release("t", 1);
+    assert.equal(proxy.cuts, 1);
+    await until("the follower's call", () => changes > 0, 5_000);
+    assert.deepEqual(await store.lease("t"), { epoch: 1, status: "free" });
+    await pause(1_000);
+    const last = await beat();
+    await pause(1_500);
+    assert.equal(await beat(), last);
+  });
+
+  test("a release of an earlier lease leaves the later one alone, also when its answer was lost", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0, release: true });
+    await store.append("t", [event("agent_start")], { afterSeq: 2, take: 1 });
+    proxy.cutNext("after", "SET holder = NULL");
+    await store.release("t", 1);
+    assert.equal(proxy.cuts, 1);
+    assert.deepEqual(await store.lease("t"), { epoch: 2, status: "mine" });
+    const beat = async () => (await place.query("SELECT max(beat) AS beat FROM cinch.holders"))[0]!["beat"];
+    const last = await beat();
+    await until("the next beat", async () => (await beat()) !== last, 30_000);
+  });
+});
+
+async function firstBlocked(place: Place, text = "append_many"): Promise<number> {
+  let [pid] = await blocked(place, text);
+  await until("the first attempt", async () => ([pid] = await blocked(place, text)).length > 0);
+  return pid!;
+}
