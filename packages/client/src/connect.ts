@@ -1,6 +1,7 @@
 import type { Harness, StateValues, ThreadApproval, ThreadListChange, ThreadSuspension } from "@cinch/core";
 import { ListFeed } from "./list-feed.ts";
 import { RemoteSession, type ServerInfo } from "./remote-session.ts";
+import { objectOf } from "./wire-input.ts";
 import { Wire, type ConnectionState, type ConnectOptions } from "./wire.ts";
 
 /** A server, with the methods of a harness. Those for a thread are those of a default session. */
@@ -20,7 +21,8 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
   }
 
   /** Opens another session. Whose threads it reaches, and under which name, the token says. */
-  async createSession({ threadId }: { threadId?: string } = {}): Promise<RemoteSession<Values>> {
+  async createSession(options: { threadId?: string } = {}): Promise<RemoteSession<Values>> {
+    const { threadId } = objectOf(options, ["threadId"]);
     await this.init();
     const session = new RemoteSession<Values>(this.#wire);
     try {

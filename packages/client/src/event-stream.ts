@@ -1,6 +1,6 @@
 import type { CinchError } from "@cinch/core/remote";
 import { pause } from "./pause.ts";
-import { isOf, mayRetry, type Wire } from "./wire.ts";
+import { eachChunk, isOf, mayRetry, wholeOf, type Wire } from "./wire.ts";
 
 /** A stream says something at once. If it does not, something in between collects it. */
 const FIRST_BYTE_MS = 10_000;
@@ -25,6 +25,8 @@ export interface StreamPorts {
   poll?(): Promise<void>;
   /** Throws for an event that does not follow on the last one. */
   take(event: object): void;
+  /** The server has answered with an error that may pass. The next try is later. */
+  failed?(): void;
   /** The server refuses the stream for good. */
   refused(error: CinchError): void;
 }
@@ -40,6 +42,7 @@ export class EventStream {
   /** Nothing came of the stream, although the server may have sent it. */
   #isSilent = false;
   #streamedAt = 0;
+  #wasConnected = false;
   /** Since something came last. */
   #failures = 0;
 
@@ -59,13 +62,15 @@ export class EventStream {
       const before = this.#ports.since();
       try {
         await this.#connect();
+        this.#wasConnected = true;
         // The next try shows whether the caller may have a stream again.
         if (this.#isCrowded) this.#isPolling = CAN_NOT_STREAM;
         this.#isCrowded = false;
         // Something in between may answer at once, with nothing new.
         if (this.#isPolling && this.#ports.since() !== before) continue;
       } catch (error) {
-        if (!mayRetry(error) && !signal.aborted) throw error;
+        if (!mayRetry(error, this.#wasConnected) && !signal.aborted) throw error;
+        if (!mayRetry(error)) this.#ports.failed?.();
         this.#isCrowded = isOf(error, TOO_MANY_STREAMS);
         this.#isPolling = this.#isCrowded || (!this.#isPolling && this.#isSilent);
       }
@@ -86,8 +91,8 @@ export class EventStream {
       const seconds = ports.isBusy() ? 1 : POLL_SECONDS;
       const wait = this.#isCrowded ? 0 : seconds;
       const poll = { path, query: { ...query, wait }, signal, accept: "application/json" };
-      return this.#wire.attempt(poll, async (response) => {
-        const events = (await response.json()) as object[];
+      return this.#wire.attempt(poll, async (response, alive) => {
+        const events = JSON.parse(await (await wholeOf(response, alive)).text()) as object[];
         this.#begun();
         for (const event of events) ports.take(event);
       });
@@ -114,6 +119,7 @@ export class EventStream {
 
   #begun(): void {
     if (!this.#isCrowded || this.#ports.isBusy()) this.#failures = 0;
+    this.#wasConnected = true;
     this.#ports.connected();
   }
 
@@ -122,19 +128,17 @@ export class EventStream {
       this.#isSilent = true;
       throw new TypeError("No body.");
     }
-    const reader = body.getReader();
     const decoder = new TextDecoder();
     let rest = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
+    await eachChunk(body, (chunk) => {
       alive();
-      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
       rest = blocks.pop()!;
       for (const block of blocks) {
-        const data = /^data: (.*)$/m.exec(block)?.[1];
+        // Neither `.` nor the flag "m": for both, U+2028 ends a line, and a text in JSON may have it.
+        const data = /(?:^|\n)data: ([^\n]*)/.exec(block)?.[1];
         if (data !== undefined) this.#ports.take(JSON.parse(data) as object);
       }
-    }
+    });
   }
 }

@@ -1,7 +1,8 @@
 import type { ThreadListChange, ThreadRecord } from "@cinch/core";
 import { ThreadChanges } from "@cinch/core/remote";
 import { EventStream, type StreamPorts } from "./event-stream.ts";
-import type { Wire } from "./wire.ts";
+import { pause } from "./pause.ts";
+import { mayRetry, type Wire } from "./wire.ts";
 
 /**
  * The changes of the list of threads, for all that follow them, over the stream of a thread, if one is open, or else one of its own: a
@@ -12,7 +13,7 @@ export class ListFeed implements StreamPorts {
   readonly #wire: Wire;
   readonly #followers = new Map<ThreadChanges, { resolve(): void; reject(error: unknown): void }>();
   /** A session that changes threads has two for a moment. A change that both bring is the same twice. */
-  readonly #carriers = new Set<object>();
+  readonly #carriers = new Set<unknown>();
   #own: EventStream | undefined;
   /** The threads of the list, when it was loaded last. */
   #known: Set<string> | undefined;
@@ -35,22 +36,34 @@ export class ListFeed implements StreamPorts {
     });
   }
 
-  /** The stream of this thread is about to connect. If the list is followed, it brings the changes, and replaces our own stream. */
+  /** The stream of this thread is about to connect. If the list is followed, it brings the changes. */
   carriedBy(thread: object): true | undefined {
     if (this.#followers.size === 0) return;
-    this.#closeOwn();
     this.#carriers.add(thread);
     return true;
   }
 
+  /** The stream of this thread has ended, or does not connect. */
   left(thread: object): void {
     this.#carriers.delete(thread);
     this.#settle();
   }
 
-  /** Something may have changed before the stream began. */
-  connected(): void {
-    if (this.#followers.size > 0) this.poll().catch((error: unknown) => this.refused(error));
+  /** Something may have changed before the stream began. That of a thread replaces our own. */
+  connected(thread?: object): void {
+    if (this.#carriers.has(thread)) this.#closeOwn();
+    if (this.#followers.size > 0) this.#reload().catch((error: unknown) => this.refused(error));
+  }
+
+  async #reload(): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.poll();
+      } catch (error) {
+        if (!mayRetry(error, !!this.#known)) throw error;
+      }
+      await pause(tries, [this.#wire.closed]);
+    }
   }
 
   since(): undefined {

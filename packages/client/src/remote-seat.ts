@@ -96,6 +96,18 @@ export class RemoteSeat {
     });
   }
 
+  /** The current thread, after the commands before. What is read there may take long: the commands after it do not wait. */
+  here(): Promise<string> {
+    return this.at(async (threadId) => threadId);
+  }
+
+  /** Reads something of the thread. */
+  async read<T>(name: string, request: ThreadRequest): Promise<T> {
+    const threadId = await this.here();
+    const asked = { ...request, path: `${pathOf(threadId)}/${name}` };
+    return this.done(asked, threadId, await this.wire.call<T>(asked));
+  }
+
   /** Settles when the server has done it, and the display shows that. */
   async ask<T>(name: string, request: ThreadRequest): Promise<T> {
     const { threadId, answer } = await this.sent<T>(name, request);

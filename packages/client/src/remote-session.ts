@@ -86,7 +86,8 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
 
   // Events
 
-  subscribe(listener: (event: HarnessEvent) => void, { since }: { since?: number } = {}): () => void {
+  subscribe(listener: (event: HarnessEvent) => void, options: { since?: number } = {}): () => void {
+    const { since } = objectOf(options, ["since"]);
     if (typeof listener !== "function")
       throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
     const { thread, listeners } = this.#seat;
@@ -104,11 +105,8 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     return () => void listeners.delete(one);
   }
 
-  events({ since, signal }: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<
-    HarnessEvent,
-    void,
-    undefined
-  > {
+  events(options: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<HarnessEvent, void, undefined> {
+    const { since, signal } = objectOf(options, ["since", "signal"]);
     const queue = new EventQueue(() => this.#seat.thread?.resync() ?? null);
     const unsubscribe = this.subscribe((event) => queue.push(event), { since });
     const end = () => queue.end();
@@ -201,7 +199,8 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
   async readBlob(options: { hash: string }): Promise<ThreadFile | null> {
     const { hash, ...query } = objectOf(options);
     const path = `/blobs/${pathId(hash)}`;
-    return this.#seat.at((threadId) => readThreadFile(this.#wire, { path: pathOf(threadId) + path, query }));
+    const threadId = await this.#seat.here();
+    return readThreadFile(this.#wire, { path: pathOf(threadId) + path, query });
   }
 
   // Seat

@@ -86,7 +86,7 @@ export class RemoteThread implements StreamPorts {
     this.#isClosed = true;
     clearTimeout(this.#tick);
     this.#stream.close();
-    this.#wire.lists.left(this);
+    this.failed();
     this.#wake();
   }
 
@@ -107,8 +107,13 @@ export class RemoteThread implements StreamPorts {
     return this.#wire.lists.carriedBy(this);
   }
 
+  failed(): void {
+    this.#wire.lists.left(this);
+  }
+
   refused(error: CinchError): void {
     this.refusal = error;
+    this.failed();
     this.#wake();
     const { id: threadId } = this;
     if (error.code === "THREAD_NOT_FOUND") this.#deliver(deletionOf(threadId));
@@ -117,7 +122,7 @@ export class RemoteThread implements StreamPorts {
 
   /** The server says again what streams, so what was there before the stream was cut is removed. */
   connected(): void {
-    this.#wire.lists.connected();
+    this.#wire.lists.connected(this);
     this.#held = [];
     if (!this.settings || this.display.status === "idle") return;
     this.display = durableDisplay(this.display);

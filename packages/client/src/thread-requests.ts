@@ -13,7 +13,7 @@ const commandOf = (body: unknown = {}): ThreadRequest => ({ method: "POST", body
 const command = (seat: RemoteSeat, name: string, options?: unknown) => seat.ask(name, commandOf(options));
 
 const query = async (seat: RemoteSeat, name: string, options: object = {}) =>
-  seat.ask(name, { query: { ...objectOf(options) } });
+  seat.read(name, { query: { ...objectOf(options) } });
 
 /** The server begins it in the order of commands, and the answer comes when it is done. */
 const work = (seat: RemoteSeat, name: string, options?: unknown) =>

@@ -11,7 +11,7 @@ const CHANGES: ReadonlySet<string> = new Set(["display_state_changed", "resync",
 
 /**
  * The display of the session's thread. The component is drawn again when it changes, at most once per tick. `select` picks a part of it:
- * then only when that part changes, compared field by field.
+ * then only when that part changes. Plain objects and arrays are compared field by field.
  */
 export function useThread(session: ThreadSource): HarnessDisplayState;
 export function useThread<T>(session: ThreadSource, select: (display: HarnessDisplayState) => T): T;
@@ -37,7 +37,11 @@ const same = (display: unknown): unknown => display;
 
 function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || !a || !b) return false;
+  if (!isPlain(a) || !isPlain(b)) return false;
   const [before, after] = [Object.entries(a), b as Record<string, unknown>];
   return before.length === Object.keys(b).length && before.every(([key, value]) => Object.is(value, after[key]));
 }
+
+/** It has nothing but its fields. A set, a map or a date has more. */
+const isPlain = (value: unknown): value is object =>
+  !!value && [Object.prototype, Array.prototype, null].includes(Object.getPrototypeOf(value) as null);

@@ -1,11 +1,18 @@
 import type { Input, InputFile } from "@cinch/core";
-import { CinchError } from "@cinch/core/remote";
+import { CinchError, type ErrorCode } from "@cinch/core/remote";
 import { randomId } from "./random-id.ts";
 
-/** The options of a method. What is in them the server checks. */
-export function objectOf<T extends object>(options: T): T {
-  if (typeof options === "object" && options && !Array.isArray(options)) return options;
-  throw new CinchError("INVALID_INPUT", "Methods take an object with their options.");
+/** The options of a method. What is in them the server checks, except for those that the client reads itself: it has their `keys`. */
+export function objectOf<T extends object>(
+  options: T,
+  keys?: readonly (keyof T)[],
+  code: ErrorCode = "INVALID_INPUT",
+): T {
+  if (typeof options !== "object" || !options || Array.isArray(options))
+    throw new CinchError(code, "Methods take an object with their options.");
+  for (const key in options)
+    if (keys && !keys.includes(key)) throw new CinchError(code, `Unknown key "${key}": there are ${keys.join(", ")}.`);
+  return options;
 }
 
 /**

@@ -3,10 +3,14 @@ import { CinchError, type ErrorCode } from "@cinch/core/remote";
 import type { ListFeed } from "./list-feed.ts";
 import { pause } from "./pause.ts";
 import type { ServerInfo } from "./remote-session.ts";
+import { objectOf } from "./wire-input.ts";
 
 const PROTOCOL = "1";
 /** A server sends a heartbeat every 15 s, and answers a request that waits after 25 s. */
 export const DEAD_MS = 40_000;
+const SLOW_BYTES_PER_MS = 32;
+/** What is too large for a proxy stays too large. */
+const TOO_LARGE = 413;
 
 export type ConnectionState = "online" | "offline";
 
@@ -64,10 +68,13 @@ export class Wire {
   #ready: Promise<ServerInfo> | undefined;
   /** Before the first answer, a failure is more likely a wrong address than a server that restarts. */
   #wasReached = false;
+  /** A Cinch server has answered at the address, so other answers are those of something in between. */
+  #isServer = false;
 
-  constructor({ url, token, fetch: given = (input, init) => fetch(input, init) }: ConnectOptions) {
+  constructor(options: ConnectOptions) {
+    const { url, token, fetch: given } = objectOf(options, ["url", "token", "fetch"], "INVALID_CONFIG");
     this.#base = `${String(url).replace(/\/+$/, "")}/v1`;
-    this.#fetch = given;
+    this.#fetch = given ?? ((input, init) => fetch(input, init));
     this.#given = token;
   }
 
@@ -104,7 +111,7 @@ export class Wire {
     const encoded = { ...request, body: encodedBody(request.body) };
     for (let tries = 0; ; tries++) {
       try {
-        return await this.attempt(encoded, read);
+        return await this.attempt({ ...encoded, firstByteMs: DEAD_MS + uploadMs(encoded.body, tries) }, read);
       } catch (error) {
         // An earlier try has deleted it.
         if (tries && request.method === "DELETE" && isOf(error, "THREAD_NOT_FOUND")) return undefined as T;
@@ -116,7 +123,7 @@ export class Wire {
 
   /** Sends a request once. `read` belongs to it: an answer that is cut off is none. */
   async attempt<T>(request: WireRequest, read: ReadAnswer<T>): Promise<T> {
-    const { signal, body, firstByteMs = DEAD_MS } = request;
+    const { signal, firstByteMs = DEAD_MS } = request;
     const over = new AbortController();
     const end = () => over.abort();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -127,8 +134,7 @@ export class Wire {
         end();
       }, ms);
     };
-    // An upload may take as long as it likes.
-    if (!(body instanceof FormData)) endAfter(firstByteMs);
+    endAfter(firstByteMs);
     const cut = aborted(over.signal);
     for (const one of [this.closed, signal]) {
       if (one?.aborted) end();
@@ -167,7 +173,9 @@ export class Wire {
       const error = await errorOf(response);
       if (response.status !== 401) throw error;
       forget();
-      if (isSecond || typeof this.#given !== "function") throw error;
+      if (typeof this.#given !== "function") throw error;
+      passing.add(error);
+      if (isSecond) throw error;
     }
   }
 
@@ -204,9 +212,12 @@ export class Wire {
       body: body as BodyInit,
     });
     const version = response.headers.get("cinch-protocol");
+    const { status } = response;
     this.#became(version === null ? "offline" : "online");
-    // A proxy in between answers for a server that is down.
-    if (version === PROTOCOL || response.status >= 500) {
+    this.#isServer ||= version === PROTOCOL;
+    // A proxy in between answers for the server, and not for long: with a page of its own, or a limit.
+    if (version === null && this.#isServer && status !== TOO_LARGE) throw new TypeError(`A proxy answered ${status}.`);
+    if (version === PROTOCOL || (version === null && (this.#isServer || status >= 500))) {
       this.#wasReached = true;
       return response;
     }
@@ -216,6 +227,17 @@ export class Wire {
         : `speaks protocol ${version}, and this client ${PROTOCOL}. Use versions that belong together.`;
     throw new CinchError("INVALID_CONFIG", `The server at ${this.#base} ${problem}`);
   }
+}
+
+/**
+ * How long files may take to be sent. `fetch` does not say how much it has sent, so silence is what takes longer than a slow line would.
+ * Each try has longer, because the line may be slower still.
+ */
+function uploadMs(body: unknown, tries: number): number {
+  if (!(body instanceof FormData)) return 0;
+  let bytes = 0;
+  for (const part of body.values()) bytes += typeof part === "string" ? part.length : part.size;
+  return (bytes / SLOW_BYTES_PER_MS) * 2 ** Math.min(tries, 4);
 }
 
 function encodedBody(body: unknown): unknown {
@@ -245,12 +267,15 @@ export const closedClient = (): CinchError =>
 
 /** Errors of requests that may succeed later. */
 const temporary = new WeakSet<object>();
+/** Errors for a caller, although they may pass: of a server that fails, or of a token that its function has not replaced yet. */
+const passing = new WeakSet<object>();
 
 export const isOf = (error: unknown, code: string): boolean =>
   error instanceof CinchError && (error.code as string) === code;
 
-/** The same request may succeed later. */
-export const mayRetry = (error: unknown): boolean => !(error instanceof CinchError) || temporary.has(error);
+/** The same request may succeed later. `wasDone`: it has succeeded before. */
+export const mayRetry = (error: unknown, wasDone?: boolean): boolean =>
+  !(error instanceof CinchError) || temporary.has(error) || (!!wasDone && passing.has(error));
 
 async function errorOf(response: Response): Promise<CinchError> {
   const { status } = response;
@@ -259,6 +284,7 @@ async function errorOf(response: Response): Promise<CinchError> {
   const made = new CinchError(error?.code ?? "INTERNAL", error?.message ?? `The server answered ${status}.`);
   // From 520 on, a proxy such as Cloudflare says that it does not reach the server.
   if ([408, 429, 502, 503, 504].includes(status) || status >= 520) temporary.add(made);
+  else if (status >= 500) passing.add(made);
   return made;
 }
 
@@ -271,9 +297,32 @@ function errorIn(text: string): { code: ErrorCode; message: string } | undefined
   }
 }
 
-async function answerOf<T>(response: Response): Promise<WireAnswer<T>> {
+/** The answer, when all of it is there. What arrives of it is a sign of life, where `fetch` shows that. */
+export async function wholeOf(response: Response, alive: () => void): Promise<Pick<Response, "text" | "arrayBuffer">> {
+  if (!response.body) return response;
+  const chunks: BlobPart[] = [];
+  await eachChunk(response.body, (chunk) => {
+    alive();
+    chunks.push(chunk);
+  });
+  return new Blob(chunks);
+}
+
+export async function eachChunk(
+  body: NonNullable<Response["body"]>,
+  take: (chunk: Uint8Array<ArrayBuffer>) => void,
+): Promise<void> {
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    take(value);
+  }
+}
+
+async function answerOf<T>(response: Response, alive: () => void): Promise<WireAnswer<T>> {
   const { status, headers } = response;
-  const text = await response.text();
+  const text = await (await wholeOf(response, alive)).text();
   const value = (text ? JSON.parse(text) : undefined) as T;
   return { value, status, seq: Number(headers.get("cinch-seq")) };
 }
@@ -281,11 +330,11 @@ async function answerOf<T>(response: Response): Promise<WireAnswer<T>> {
 /** `null`: the thread has no such file. */
 export async function readThreadFile(wire: Wire, request: WireRequest): Promise<ThreadFile | null> {
   try {
-    return await wire.repeated(request, async (response) => {
+    return await wire.repeated(request, async (response, alive) => {
       const { headers } = response;
       const [, filename = null] = /filename\*=UTF-8''(.*)/.exec(headers.get("content-disposition") ?? "") ?? [];
       return {
-        bytes: new Uint8Array(await response.arrayBuffer()),
+        bytes: new Uint8Array(await (await wholeOf(response, alive)).arrayBuffer()),
         mediaType: headers.get("content-type") ?? "",
         filename: filename && decodeURIComponent(filename),
       };

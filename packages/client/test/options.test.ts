@@ -62,3 +62,21 @@ test("a session of a server refuses wrong options with INVALID_INPUT, as one in 
   assert.deepEqual((await client.listThreads()).length, 1);
   await client.close();
 });
+
+test("a client refuses unknown keys of the options that it reads itself, and names those that there are", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const client = connect({ url: at.url });
+  const session = await client.createSession();
+  const known = { url: at.url, token: undefined, fetch: undefined };
+  const wrong: readonly (readonly [code: string, keys: string, attempt: () => unknown])[] = [
+    ["INVALID_CONFIG", "url, token, fetch", () => connect({ ...known, odd: "x" } as never)],
+    ["INVALID_INPUT", "threadId", () => client.createSession({ odd: "x" } as never)],
+    ["INVALID_INPUT", "since", () => session.subscribe(() => undefined, { odd: 1 } as never)],
+    ["INVALID_INPUT", "since, signal", () => session.events({ odd: 1 } as never)],
+  ];
+  for (const [code, keys, attempt] of wrong)
+    await assert.rejects(async () => attempt(), { code, message: `Unknown key "odd": there are ${keys}.` });
+  for (const attempt of [() => connect(undefined as never), () => connect("http://127.0.0.1" as never)])
+    assert.throws(attempt, { code: "INVALID_CONFIG" });
+  await client.close();
+});

@@ -109,6 +109,33 @@ for (const [name, hook] of Object.entries({ useThreads, usePending }))
     await client.close();
   });
 
+test("what useThread selects may be a set, a map, a date or an object of a class: another one is a change", async () => {
+  await using at = await serving({ model: script(say("hello")) });
+  const session = await at.harness.createSession();
+  await session.createThread({ title: "One" });
+  class Title {
+    readonly #text: string;
+    constructor(text: string) {
+      this.#text = text;
+    }
+    get text() {
+      return this.#text;
+    }
+  }
+  const root = mounted(() => {
+    const set = useThread(session, ({ title }) => new Set([title]));
+    const map = useThread(session, ({ title }) => new Map([["title", title]]));
+    const date = useThread(session, ({ title }) => new Date(title.length));
+    const own = useThread(session, ({ title }) => new Title(title));
+    const list = useThread(session, ({ title }) => [title]);
+    return [...set, map.get("title"), date.getTime(), own.text, ...list].join();
+  });
+  await shows(root, "One,One,3,One,One");
+  await session.renameThread({ title: "Other" });
+  await shows(root, "Other,Other,5,Other,Other");
+  root.unmount();
+});
+
 test("what is shown stays when the client is closed", async () => {
   await using at = await serving({ model: script(say("hi")) });
   const client = connect({ url: at.url });

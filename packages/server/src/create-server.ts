@@ -113,11 +113,12 @@ export function createServer(options: ServerOptions): CinchServer {
 
   async function drain(drainMs: number): Promise<void> {
     const late = delay(drainMs, undefined, { ref: false });
-    await feeds.close();
+    // What the store does not answer has no end: no step may wait for it longer.
+    await Promise.race([feeds.close(), late]);
     await Promise.race([Promise.allSettled(running), late]);
     await Promise.all([...servers].map((server) => Promise.race([ended(server), late])));
     for (const server of servers) server.closeAllConnections();
-    await seats.close();
+    await Promise.race([seats.close(), late]);
   }
 
   function close({ drainMs = DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {

@@ -190,7 +190,7 @@ async function bodyOf(request: Request, { route, who, parts }: { route: Route } 
   const isRead = isLongerThan(bodyBytes, request) ? parts.callers.largeBody(who) : undefined;
   const limits = { bytes: fileBytes, ms };
   try {
-    return await (isForm ? multipartBody(request, limits) : jsonBody(request, limits));
+    return await (isForm ? multipartBody(request, limits) : jsonBody(request, limits, route.readOf));
   } finally {
     isRead?.();
   }

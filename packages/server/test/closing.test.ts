@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { test } from "node:test";
-import { defineTool } from "@cinch/core";
+import { defineTool, memoryStore } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import { createServer } from "@cinch/server";
 import * as z from "zod";
@@ -64,6 +64,41 @@ test("a server that waits for no more than drainMs closes although a request is 
   await isSeated(ann, id, "bob");
   await at.server.close({ drainMs: 50 });
   await unanswered;
+});
+
+test("a server closes after drainMs also if its store does not answer", async () => {
+  const stuck = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  let isStuck = false;
+  const storage = new Proxy(memoryStore(), {
+    get: (store, key) => {
+      const value: unknown = Reflect.get(store, key, store);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        const work = () => Reflect.apply(value, store, args) as unknown;
+        if (!isStuck || String(key).startsWith("follow")) return work();
+        asked.resolve();
+        return stuck.promise.then(work);
+      };
+    },
+  });
+  await using at = await serving({ model: script(say("hi")), harness: { storage } });
+  const { id } = await at.at.thread();
+  const other = await at.harness.createSession();
+  const { id: unopened } = await other.createThread();
+  await other.close();
+  const watching = await Watching.open(`${at.url}/v1/threads/${id}/events`);
+  isStuck = true;
+  const unanswered = [
+    at.at.post(`/v1/threads/${id}/renameThread`, { title: "x" }),
+    at.at.get(`/v1/threads/${unopened}/listInbox`),
+    at.at.get(`/v1/threads/${unopened}/events`),
+  ].map((answer) => assert.rejects(answer));
+  await asked.promise;
+  await delay(20);
+  await at.server.close({ drainMs: 50 });
+  await Promise.all([...unanswered, watching.ended]);
+  stuck.resolve();
 });
 
 test("a caller has one seat at a thread, and it is closed some time after its last use", async () => {

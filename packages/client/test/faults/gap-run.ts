@@ -25,7 +25,7 @@ const authenticate = bearerTokens(() => holders);
 export async function gapRun({ seed, servers: count = 1 }: { seed: number; servers?: 1 | 2 }): Promise<FaultCounts> {
   const folder = await mkdtemp(join(tmpdir(), "cinch-gap-"));
   await using cleanUp = new AsyncDisposableStack();
-  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 9 }));
   const random = new Seeded(seed);
   const tools = { count: new CountedTool(), guarded: new CountedTool() };
   const ports: number[] = [];

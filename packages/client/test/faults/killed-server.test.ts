@@ -58,7 +58,7 @@ class ServerProcess implements AsyncDisposable {
 test("a client of a server that is killed again and again shows every event once, and every command happens once", async () => {
   const folder = await mkdtemp(join(tmpdir(), "cinch-killed-"));
   await using cleanUp = new AsyncDisposableStack();
-  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 9 }));
   const path = join(folder, "store.db");
   const server = cleanUp.use(new ServerProcess(path, await freePort()));
   await server.start();

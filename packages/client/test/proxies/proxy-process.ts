@@ -48,7 +48,7 @@ export class ProxyProcess implements AsyncDisposable {
     const stop = async () => {
       child.kill("SIGTERM");
       await gone;
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
     };
     const proxy = new ProxyProcess({ port, prefix }, stop);
     while (!(await proxy.#answers())) {

@@ -10,11 +10,11 @@ export const isMultipart = (request: Request): boolean =>
 
 /** A message with its files in one form: `body` is the JSON, and each `files` is a file. */
 export async function multipartBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  const boundary = boundaryOf(request.headers.get("content-type")!);
   const bytes = await bodyBytes(request, limits);
-  const type = request.headers.get("content-type")!;
-  if (partsOf(bytes, type) > MOST_PARTS)
+  if (partsOf(bytes, boundary) > MOST_PARTS)
     throw new HttpError(413, "TOO_LARGE", `The form has more than ${MOST_PARTS} parts.`, { field: "files" });
-  const form = await formOf(bytes, type);
+  const form = await formOf(bytes, boundary);
   const unknown = [...form.keys()].find((name) => name !== "body" && name !== "files");
   if (unknown !== undefined)
     throw new HttpError(400, "INVALID_INPUT", `The form has the unknown part "${unknown}".`, { field: unknown });
@@ -29,10 +29,28 @@ export async function multipartBody(request: Request, limits: BodyLimits): Promi
   return { ...body, files: Array.isArray(named) ? [...named, ...files] : named };
 }
 
+const PARAMETER = /\s*;\s*([\w!#$%&'*+.^`|~-]+)=(?:"([^"\\]*)"|([^\s";]+))\s*/y;
+const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;
+
+/** The boundary between the parts. A header that two parsers may read in two ways is refused. */
+function boundaryOf(type: string): string {
+  const found: string[] = [];
+  let at = type.indexOf(";");
+  while (at < type.length) {
+    PARAMETER.lastIndex = at;
+    const [whole, name, quoted, plain] = PARAMETER.exec(type) ?? [];
+    if (whole === undefined) throw noForm();
+    if (name!.toLowerCase() === "boundary") found.push(quoted ?? plain!);
+    at += whole.length;
+  }
+  const [boundary, ...others] = found;
+  if (boundary === undefined || others.length > 0 || !BOUNDARY.test(boundary)) throw noForm();
+  return boundary;
+}
+
 /** How many parts the form has: each is followed by a delimiter. */
-function partsOf(bytes: Uint8Array, type: string): number {
-  const [, quoted, plain] = /boundary=(?:"([^"]*)"|([^\s;]+))/i.exec(type) ?? [];
-  const delimiter = `\r\n--${quoted ?? plain ?? ""}`;
+function partsOf(bytes: Uint8Array, boundary: string): number {
+  const delimiter = `\r\n--${boundary}`;
   const form = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let parts = 0;
   for (let at = form.indexOf(delimiter); at >= 0 && parts <= MOST_PARTS; at = form.indexOf(delimiter, at + 1))
@@ -40,13 +58,17 @@ function partsOf(bytes: Uint8Array, type: string): number {
   return parts;
 }
 
-async function formOf(bytes: Uint8Array, type: string): Promise<FormData> {
+/** The parser gets the boundary that was counted, and not the header of the request. */
+async function formOf(bytes: Uint8Array, boundary: string): Promise<FormData> {
+  const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
   try {
-    return await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
+    return await new Response(bytes as Uint8Array<ArrayBuffer>, { headers }).formData();
   } catch {
-    throw new HttpError(400, "INVALID_INPUT", "The body is not a valid multipart form.");
+    throw noForm();
   }
 }
+
+const noForm = (): HttpError => new HttpError(400, "INVALID_INPUT", "The body is not a valid multipart form.");
 
 /** The standard gives a file without a name this one. */
 const UNNAMED: ReadonlySet<string> = new Set(["", "blob"]);

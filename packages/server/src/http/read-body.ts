@@ -11,12 +11,16 @@ const DEPTH = 64;
 const MOST_VALUES = 50_000;
 
 /** The JSON body of a request. Nothing of it is read before its type and length are checked. */
-export async function jsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
+export async function jsonBody(
+  request: Request,
+  limits: BodyLimits,
+  readOf?: (body: unknown) => unknown,
+): Promise<unknown> {
   if (!isJson(request.headers.get("content-type")))
     throw new HttpError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with `content-type: application/json`.");
   const bytes = await bodyBytes(request, limits);
   if (bytes.length === 0) return {};
-  return parsedJson(decoded(bytes));
+  return parsedJson(decoded(bytes), readOf);
 }
 
 function decoded(bytes: Uint8Array): string {
@@ -29,9 +33,9 @@ function decoded(bytes: Uint8Array): string {
 
 const notJson = (): HttpError => new HttpError(400, "INVALID_INPUT", "The body is not valid JSON in UTF-8.");
 
-/** Throws 400 for what is not JSON, or is nested too deeply. */
-export function parsedJson(text: string): unknown {
-  const value = parsed(text);
+/** Throws 400 for what is not JSON, or is nested too deeply. `readOf`: the part of it that is used. */
+export function parsedJson(text: string, readOf = (body: unknown) => body): unknown {
+  const value = readOf(parsed(text));
   checkShape(value);
   return value;
 }

@@ -83,6 +83,8 @@ export interface Route {
   takesFiles?: boolean;
   /** The body is JSON with files in it, or with a whole conversation. */
   hasLargeBody?: boolean;
+  /** The part of a parsed body that the route reads. Only that is checked, and counts as its values. */
+  readOf?(body: unknown): unknown;
   /** The route is there only if the server has this adapter. */
   adapter?: AdapterName;
   handle(call: RouteCall): unknown;

@@ -189,16 +189,36 @@ test("a message has at most 100 files, whether they come as JSON or as a form", 
     const file = part('files"; filename="x.txt"\r\nContent-Type: text/plain', "x");
     return `${part('body"', '{"content":"x"}')}${file.repeat(files)}--limit--\r\n`;
   };
-  for (const boundary of ["limit", '"limit"']) {
-    const sent = at.at.with({ "content-type": `multipart/form-data; boundary=${boundary}` });
+  for (const parameters of [
+    "boundary=limit",
+    'boundary="limit"',
+    "Boundary=limit",
+    "xboundary=zzz; boundary=limit",
+    'x="; boundary=zzz"; charset=utf-8; boundary=limit',
+  ]) {
+    const sent = at.at.with({ "content-type": `multipart/form-data; ${parameters}` });
     for (const [files, expected] of [
       [100, 200],
       [101, 413],
       [100_000, 413],
     ] as const) {
       const { status } = await sent.send("POST", `/v1/threads/${id}/steer`, form(files));
-      assert.equal(status, expected, `${files} files`);
+      assert.equal(status, expected, `${files} files, ${parameters}`);
     }
+  }
+  for (const parameters of [
+    "boundary=limit; boundary=limit",
+    "boundary=zzz; boundary=limit",
+    'boundary="limit',
+    'boundary="li\\mit"',
+    "boundary=",
+    "charset=utf-8",
+    "boundary=limit; boundary",
+    `boundary=${"limit".repeat(20)}`,
+  ]) {
+    const sent = at.at.with({ "content-type": `multipart/form-data; ${parameters}` });
+    const { status } = await sent.send("POST", `/v1/threads/${id}/steer`, form(1));
+    assert.equal(status, 400, parameters);
   }
 });
 

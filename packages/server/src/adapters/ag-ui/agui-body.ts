@@ -27,14 +27,24 @@ export function runInput({ messages }: AguiBody): { id: string; content: string;
   if (last?.role !== "user") return undefined;
   const { id, content } = last as { id: string; content?: unknown };
   if (typeof content === "string") return { id, content, files: [] };
-  const parts = (Array.isArray(content) ? content : []) as Record<string, unknown>[];
-  const texts = parts.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
-  const files = parts.filter(({ type }) => type !== "text").map((part, at) => partFile(part, at));
+  if (!Array.isArray(content)) throw new HttpError(400, "INVALID_INPUT", NOT_CONTENT, { field: "content" });
+  const texts: string[] = [];
+  const files: InputFile[] = [];
+  for (const [at, part] of content.entries()) {
+    const { type, text, source } = fieldsOf(part);
+    if (type === "text" && typeof text === "string") texts.push(text);
+    else files.push(sourceFile(fieldsOf(source), at));
+  }
   return { id, content: texts.join("\n"), files };
 }
 
-function partFile({ source }: Record<string, unknown>, at: number): InputFile {
-  const { type, value, mimeType = "application/octet-stream" } = (source ?? {}) as Record<string, unknown>;
+const NOT_CONTENT = "The content of a message must be text, or a list of parts.";
+
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+
+function sourceFile(source: Record<string, unknown>, at: number): InputFile {
+  const { type, value, mimeType = "application/octet-stream" } = source;
   if (typeof value === "string" && typeof mimeType === "string") {
     if (type === "data") return { mediaType: mimeType, data: value };
     if (type === "url" && /^https:\/\/\S+$/.test(value) && URL.canParse(value))

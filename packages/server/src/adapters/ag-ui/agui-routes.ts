@@ -3,7 +3,7 @@ import { STREAM_ANSWER, type Route, type RouteCall } from "../../routes/route.ts
 import { openThread } from "../open-thread.ts";
 import { partResponse } from "../part-response.ts";
 import { pagesAfter } from "../turn-events.ts";
-import { currentTurn, turnTaking } from "../turn-taking.ts";
+import { currentTurn, turnTaking, whyNotTaken } from "../turn-taking.ts";
 import { AguiBody, reachedPlace, resumeAll, runInput } from "./agui-body.ts";
 import { mergedAgui, type AguiEvent, type AguiMessage } from "./agui-event.ts";
 import { finished, startOfRun } from "./run-fold.ts";
@@ -30,12 +30,12 @@ export const aguiRoutes: readonly Route[] = [
 async function ran(call: RouteCall): Promise<Response> {
   const body = call.body as AguiBody;
   const { threadId } = body;
+  const input = runInput(body);
   await openThread(call, threadId);
   return partResponse(call, {
     threadId,
     begin: async (session) => {
       const { turnId } = session.getDisplayState();
-      const input = runInput(body);
       await resumeAll(session, call);
       if (input) await session.post({ ...input, delivery: "send" });
       const run = { session, body };
@@ -66,7 +66,7 @@ async function* newRun(run: Run, { inputId, signal }: { inputId: string; signal:
   const view = viewOf(run);
   if (turnId !== null) return yield* runEvents(run.session, { ...view, turnId, after: 0, signal });
   const state = newRunState({ ...view, turnId: "" });
-  const value = "The message is queued. It is taken when what waits is answered.";
+  const value = whyNotTaken(run.session);
   yield [...startOfRun(state), { type: "CUSTOM", name: "notice", value }, ...finished(state, { type: "success" })];
 }
 

@@ -1,4 +1,5 @@
 import { textOf, type Message, type Part } from "@cinch/core";
+import { placedTexts } from "../placed-texts.ts";
 import type { AguiEvent, AguiMessage } from "./agui-event.ts";
 import { added, inRunStep, type OpenText, type RunEventOf, type RunState, type RunStep } from "./run-state.ts";
 
@@ -80,22 +81,25 @@ export function ofComplete(state: RunState, { message, interrupted = false }: Ru
   const [open, step] = inRunStep(state);
   const content = interrupted ? message.content.filter(({ type }) => type !== "tool-call") : message.content;
   const events: AguiEvent[] = [...step];
-  let { texts } = open;
-  let index = 0;
+  const { indexes, left } = placedTexts(content, open.texts);
+  const texts = [...open.texts];
   for (const part of content) {
-    if (part.type === "text" || part.type === "reasoning") {
+    const index = indexes.get(part);
+    if ((part.type === "text" || part.type === "reasoning") && index !== undefined) {
       const [text, ends] = ofText(texts, part, { messageId: message.id, index });
-      texts = [...texts];
-      (texts as OpenText[])[index] = text;
-      index += 1;
+      texts[index] = text;
       events.push(...ends);
     } else if (part.type === "tool-call") events.push(...callEvents(open, part, message.id));
     else if (part.type === "tool-result")
       events.push(resultEvent(part.toolCallId, resultId(message.id, part.toolCallId), JSON.stringify(part.result)));
   }
-  const left = open.inputs.filter((id) => !content.some((part) => part.type === "tool-call" && part.toolCallId === id));
-  events.push(...left.map((toolCallId): AguiEvent => ({ type: "TOOL_CALL_END", toolCallId })));
-  const next = added({ ...open, texts: [], inputs: [] }, ...messagesOf(message, content, texts));
+  events.push(...left.flatMap((index) => endEvents(texts[index]!)));
+  const inputs = open.inputs.filter(
+    (id) => !content.some((part) => part.type === "tool-call" && part.toolCallId === id),
+  );
+  events.push(...inputs.map((toolCallId): AguiEvent => ({ type: "TOOL_CALL_END", toolCallId })));
+  const idOf = (part: Part) => texts[indexes.get(part)!]!.id;
+  const next = added({ ...open, texts: [], inputs: [] }, ...messagesOf(message, content, idOf));
   return [next, events];
 }
 
@@ -145,14 +149,14 @@ export const resultEvent = (toolCallId: string, messageId: string, content: stri
 });
 
 /** A message as clients keep it: its reasoning, its texts with its calls, and the results of the provider. */
-function messagesOf({ id }: Message, content: readonly Part[], texts: readonly OpenText[]): AguiMessage[] {
+function messagesOf({ id }: Message, content: readonly Part[], idOf: (text: Part) => string): AguiMessage[] {
   const toolCalls = content.flatMap((part) => (part.type === "tool-call" ? [callOf(part)] : []));
   const calls = toolCalls.length === 0 ? {} : { toolCalls };
-  const written = content.filter((part) => part.type === "text" || part.type === "reasoning");
-  const messages = written.map(({ type, text }, at): AguiMessage => {
-    const { id: own } = texts[at]!;
-    if (type === "reasoning") return { id: own, role: "reasoning", content: text };
-    return { id: own, role: "assistant", content: text, ...(own === id ? calls : {}) };
+  const messages = content.flatMap((part): AguiMessage[] => {
+    if ((part.type !== "text" && part.type !== "reasoning") || part.text === "") return [];
+    const own = idOf(part);
+    if (part.type === "reasoning") return [{ id: own, role: "reasoning", content: part.text }];
+    return [{ id: own, role: "assistant", content: part.text, ...(own === id ? calls : {}) }];
   });
   const isMissing = toolCalls.length > 0 && !messages.some((message) => message.id === id);
   const results = content.flatMap((part): AguiMessage[] => {

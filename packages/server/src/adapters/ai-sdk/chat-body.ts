@@ -22,6 +22,21 @@ export const ChatBody = z.looseObject({
 });
 export type ChatBody = z.infer<typeof ChatBody>;
 
+/**
+ * A client posts its whole conversation. What is read of it are the message of the last turn, what follows, and the message that the body
+ * names; the journal has the rest.
+ */
+export function endOfChat(body: unknown): unknown {
+  if (typeof body !== "object" || body === null) return body;
+  const { messages, messageId } = body as { messages?: unknown; messageId?: unknown };
+  if (!Array.isArray(messages)) return body;
+  const last = (messages as ({ role?: unknown } | null)[]).findLastIndex((message) => message?.role === "assistant");
+  const named = (messages.slice(0, Math.max(0, last)) as ({ id?: unknown } | null)[]).findLast(
+    (message) => messageId !== undefined && message?.id === messageId,
+  );
+  return { ...body, messages: [...(named ? [named] : []), ...messages.slice(Math.max(0, last))] };
+}
+
 /** The message that the body ends with, if a person wrote it. Messages before it are not read: the journal has them. */
 export function inputOf({ messages }: ChatBody): { id: string; content: string; files: InputFile[] } | undefined {
   const last = messages.at(-1);

@@ -8,9 +8,9 @@ import { NoBody } from "../../routes/wire-schemas.ts";
 import { partResponse } from "../part-response.ts";
 import { isMissing, openThread } from "../open-thread.ts";
 import { pagesAfter } from "../turn-events.ts";
-import { currentTurn, turnTaking } from "../turn-taking.ts";
+import { currentTurn, turnTaking, whyNotTaken } from "../turn-taking.ts";
 import { acceptInput, answerAll } from "./chat-commands.ts";
-import { ChatBody, cursorOf, shownCallsIn, turnMessage } from "./chat-body.ts";
+import { ChatBody, cursorOf, endOfChat, inputOf, shownCallsIn, turnMessage } from "./chat-body.ts";
 import { turnChunks } from "./chat-turn.ts";
 import { mergedChunk, type SdkVersion, type UiChunk } from "./ui-chunk.ts";
 import { uiMessagesOf } from "./ui-message.ts";
@@ -30,6 +30,7 @@ export const chatRoutes: readonly Route[] = [
     query: VersionQuery,
     body: ChatBody,
     hasLargeBody: true,
+    readOf: endOfChat,
     handle: posted,
   },
   {
@@ -69,6 +70,8 @@ const viewOf = (call: RouteCall, threadId: string) => ({ version: versionOf(call
 
 async function posted(call: RouteCall): Promise<Response> {
   const body = call.body as ChatBody;
+  // Throws for a message that can't be understood.
+  inputOf(body);
   await openThread(call, body.id);
   return streamed(call, body.id, async (session) => {
     const { turnId } = session.getDisplayState();
@@ -121,8 +124,7 @@ async function* begun(
   const threadId = (call.body as ChatBody).id;
   const view = viewOf(call, threadId);
   if (turnId !== null) return yield* turnChunks(session, { ...view, turnId, after: 0, shownCalls: {}, signal });
-  const message = "The message is queued. It is taken when what waits is answered.";
-  yield [{ type: "data-notice", data: { message }, transient: true }];
+  yield [{ type: "data-notice", data: { message: whyNotTaken(session) }, transient: true }];
 }
 
 /** The client shows the response in a message of the assistant that it names. */

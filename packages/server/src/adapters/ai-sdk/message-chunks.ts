@@ -1,4 +1,5 @@
 import type { FilePart, Json, Message, Part } from "@cinch/core";
+import { placedTexts } from "../placed-texts.ts";
 import { callOf, inStep, newCall, withCall, type ChunkState, type ChunkStep, type EventOf } from "./chunk-state.ts";
 import type { UiChunk, UiUserPart } from "./ui-chunk.ts";
 
@@ -48,31 +49,27 @@ export function ofMessageEnd(state: ChunkState, event: EventOf<"message_end">): 
   const [open, step] = inStep(state);
   const chunks = [...step];
   const parts = open.version === 7 ? message.content : message.content.filter((part) => !isOf7(part));
-  const seen = { texts: 0 };
+  const { indexes, left } = placedTexts(parts, open.texts);
   let next = open;
   for (const part of parts) {
     const [after, added] =
-      interrupted && part.type === "tool-call" ? [next, []] : ofPart(next, part, { message, seen });
+      interrupted && part.type === "tool-call" ? [next, []] : ofPart(next, part, idOf(message.id, indexes.get(part)!));
     next = after;
     chunks.push(...added);
   }
-  const left = interrupted ? dropped(open.inputs, "The answer was interrupted.") : [];
-  return [{ ...next, texts: [], inputs: [] }, [...chunks, ...left]];
+  for (const index of left) chunks.push({ type: `${open.texts[index]!.part}-end`, id: idOf(message.id, index) });
+  if (interrupted) chunks.push(...dropped(open.inputs, "The answer was interrupted."));
+  return [{ ...next, texts: [], inputs: [] }, chunks];
 }
 
 const isOf7 = (part: Part): boolean => part.type === "file" && part.reasoning === true;
 
-interface Place {
-  message: Message;
-  /** How many texts came before. */
-  seen: { texts: number };
-}
-
-function ofPart(state: ChunkState, part: Part, { message, seen }: Place): ChunkStep {
+/** `textId`: of a text that is not empty. */
+function ofPart(state: ChunkState, part: Part, textId: string): ChunkStep {
   switch (part.type) {
     case "text":
     case "reasoning":
-      return [state, textChunks(state, part, idOf(message.id, seen.texts++))];
+      return [state, part.text === "" ? [] : textChunks(state, part, textId)];
     case "tool-call": {
       const { toolCallId, toolName, input, providerExecuted } = part;
       const isCut = (part as { cut?: number }).cut !== undefined;

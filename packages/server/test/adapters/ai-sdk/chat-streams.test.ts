@@ -8,7 +8,7 @@ import { sqliteStore } from "@cinch/sqlite";
 import { call, hang, inTurn, say, script } from "@cinch/testkit";
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { serving } from "../../serving.ts";
+import { errorOf, serving } from "../../serving.ts";
 import { CLIENTS, textOfMessage, until, type AnyMessage } from "./chat-client.ts";
 
 for (const { version, chat } of CLIENTS) {
@@ -80,6 +80,59 @@ for (const { version, chat } of CLIENTS) {
     assert.deepEqual(stored.map(textOfMessage), ["go", "One.", "more", "Two."]);
   });
 }
+
+test("the stream of a queued message ends when its thread is deleted", async () => {
+  await using at = await serving({ model: script(hang("Half an answer")) });
+  const { id } = await at.at.thread();
+  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
+  const message = { id: "m1", role: "user", parts: [{ type: "text", text: "more" }], content: "more" };
+  const chat = at.at.post("/v1/chat", { id, messages: [message] });
+  const run = at.at.post("/v1/agui", { threadId: id, runId: "r", messages: [{ ...message, id: "m2" }] });
+  while ((await at.at.json<unknown[]>(`/v1/threads/${id}/listInbox`)).length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  await at.at.send("DELETE", `/v1/threads/${id}`);
+  assert.match((await chat).text, /was deleted.*\[DONE\]/s);
+  assert.match((await run).text, /was deleted.*RUN_FINISHED/s);
+});
+
+test("a conversation of any number of values can be posted: only its end is read", async () => {
+  await using at = await serving({ model: script(say("One."), say("Two.")) });
+  const part = {
+    type: "dynamic-tool",
+    toolName: "grep",
+    state: "output-available",
+    input: { all: Array(300).fill(0) },
+  };
+  const old = (n: number) => ({ id: `old-${n}`, role: n % 2 ? "user" : "assistant", parts: [part] });
+  const conversation = Array.from({ length: 400 }, (_, n) => old(n));
+  const last = { id: "m1", role: "user", parts: [{ type: "text", text: "go" }] };
+  const answer = await at.at.post("/v1/chat", { id: "c", messages: [...conversation, last] });
+  assert.equal(answer.status, 200, answer.text);
+  assert.match(answer.text, /One\./);
+  const large = { ...last, parts: Array.from({ length: 60_000 }, () => ({ type: "text", text: "" })) };
+  assert.equal((await at.at.post("/v1/chat", { id: "c", messages: [large] })).status, 413);
+});
+
+test("a message that can't be understood is refused before its thread is created", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const file = { type: "file", mediaType: "text/plain", url: "file:///etc/passwd" };
+  const chat = await at.at.post("/v1/chat", { id: "c", messages: [{ id: "m", role: "user", parts: [file] }] });
+  assert.deepEqual([chat.status, errorOf(chat).field], [400, "files.0"]);
+  for (const [content, field] of [
+    [[null], "content.0"],
+    [["text"], "content.0"],
+    [[{ type: "text", text: "x" }, [], 7], "content.1"],
+    [[{ type: "text", text: "x" }, { type: "image" }], "content.1"],
+    [[{ type: "text" }], "content.0"],
+    [null, "content"],
+    [{ text: "x" }, "content"],
+  ] as const) {
+    const messages = [{ id: "m", role: "user", content }];
+    const run = await at.at.post("/v1/agui", { threadId: "c", runId: "r", messages });
+    assert.deepEqual([run.status, errorOf(run).field], [400, field], JSON.stringify(content));
+  }
+  assert.deepEqual(await at.at.json("/v1/threads"), []);
+});
 
 const longMessage = (id: string): AnyMessage => ({
   id,

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connect, type ConnectOptions } from "@cinch/client";
+import type { ThreadListChange } from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import { serving } from "../../server/test/serving.ts";
+import { faulty, isStream } from "./faults.ts";
+
+const until = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+/** As the server answers. */
+const refusal = (status: number, code: string) =>
+  Response.json({ error: { code, message: code } }, { status, headers: { "cinch-protocol": "1" } });
+
+/** As something between client and server answers. */
+const page = (status: number) =>
+  new Response("<h1>Hello from the proxy</h1>", { status, headers: { "content-type": "text/html" } });
+
+/** A `fetch` whose streams of threads the test cuts, and answers itself as long as `answer` is set. */
+function refusing() {
+  let open = new AbortController();
+  const at = { answer: undefined as (() => Response) | undefined, refused: 0, isForAll: false };
+  const { fetch } = faulty(async ({ url, init, pass }) => {
+    const isOfThread = isStream(init) && url.includes("/threads/");
+    if (at.answer && (isOfThread || at.isForAll)) {
+      at.refused++;
+      return at.answer();
+    }
+    return isOfThread
+      ? globalThis.fetch(url, { ...init, signal: AbortSignal.any([open.signal, init.signal!]) })
+      : pass();
+  });
+  const refuse = (answer: () => Response) => {
+    Object.assign(at, { answer, refused: 0 });
+    open.abort();
+    open = new AbortController();
+  };
+  return { fetch, at, refuse };
+}
+
+const token = () => "t";
+const cases: [name: string, answer: () => Response, options: Partial<ConnectOptions>][] = [
+  ["the server fails", () => refusal(500, "INTERNAL"), {}],
+  ["the server does not know the token of a function", () => refusal(401, "UNAUTHENTICATED"), { token }],
+  ["a proxy says that there are too many requests", () => page(429), {}],
+  ["a proxy does not find the server", () => page(404), {}],
+  ["a proxy shows a page of its own", () => page(200), {}],
+  ["a proxy fails", () => page(500), {}],
+];
+for (const [name, answer, options] of cases)
+  test(`a stream that was connected is tried again if ${name}`, async () => {
+    await using at = await serving({ model: script(say("hi")) });
+    const { fetch, at: state, refuse } = refusing();
+    const client = connect({ url: at.url, fetch, ...options });
+    const { id: threadId } = await client.createThread();
+    const there = await at.harness.createSession({ threadId });
+    refuse(answer);
+    await until(() => state.refused >= 2);
+    state.answer = undefined;
+    await there.renameThread({ title: "Again" });
+    await until(() => client.getDisplayState().title === "Again");
+    await until(() => client.connection === "online");
+    await client.close();
+  });
+
+test("an answer of a proxy is an error before the server was reached, and afterwards a command is sent again", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const { fetch, at: state } = refusing();
+  Object.assign(state, { answer: () => page(404), isForAll: true });
+  const client = connect({ url: at.url, fetch });
+  await assert.rejects(client.init(), { code: "INVALID_CONFIG", message: /is no Cinch server/ });
+  state.answer = undefined;
+  await client.createThread();
+  state.answer = () => page(404);
+  const renamed = client.renameThread({ title: "Later" });
+  await until(() => state.refused >= 2);
+  assert.equal(client.connection, "offline");
+  state.answer = () => page(413);
+  await assert.rejects(renamed, /413/, "what is too large for a proxy stays too large");
+  state.answer = undefined;
+  await client.renameThread({ title: "Now" });
+  assert.equal(client.connection, "online");
+  await client.close();
+});
+
+test("a proxy that failed is not taken for the server: its next answer is an error", async () => {
+  const client = connect({ url: "http://cinch.example", fetch: async () => answers.shift()!() });
+  const answers = [() => page(502), () => page(404)];
+  await assert.rejects(client.init(), { code: "INVALID_CONFIG" });
+  await client.close();
+});
+
+async function titled(changes: AsyncIterableIterator<ThreadListChange>, title: string): Promise<void> {
+  for (;;) {
+    const { value, done } = await changes.next();
+    assert.ok(!done, `The changes ended before "${title}".`);
+    if ("thread" in value && value.thread.title === title) return;
+  }
+}
+
+for (const [name, answer] of [
+  ["is refused", () => refusal(403, "PERMISSION_DENIED")],
+  ["fails", () => refusal(500, "INTERNAL")],
+] as const)
+  test(`the list of threads is followed, although the stream of the thread that brings it ${name}`, async () => {
+    await using at = await serving({ model: script(say("hi")) });
+    const { fetch, at: state, refuse } = refusing();
+    const client = connect({ url: at.url, fetch });
+    const changes = await client.followThreads();
+    await client.createThread();
+    refuse(answer);
+    await until(() => state.refused > 0);
+    const other = await at.harness.createSession();
+    await other.createThread({ title: "Meanwhile" });
+    await titled(changes, "Meanwhile");
+    await other.renameThread({ title: "And later" });
+    await titled(changes, "And later");
+    await client.close();
+  });
+
+test("a list that the server fails to load once, after a reconnect, is loaded again", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  let failures = 0;
+  let open = new AbortController();
+  const { fetch } = faulty(async ({ url, init, pass }) => {
+    if (url.includes("/threads?") && failures-- > 0) return refusal(500, "INTERNAL");
+    return isStream(init)
+      ? globalThis.fetch(url, { ...init, signal: AbortSignal.any([open.signal, init.signal!]) })
+      : pass();
+  });
+  const client = connect({ url: at.url, fetch });
+  const changes = await client.followThreads();
+  failures = 1;
+  open.abort();
+  open = new AbortController();
+  await until(() => failures <= 0);
+  await at.harness.createThread({ title: "Meanwhile" });
+  await titled(changes, "Meanwhile");
+  await client.close();
+});
