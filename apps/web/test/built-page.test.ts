@@ -21,6 +21,6 @@ test("the page is built in any folder, and has the same files there", async () =
   try {
     assert.deepEqual(await filesBuiltIn(elsewhere), await filesBuiltIn(import.meta.dirname));
   } finally {
-    rmSync(elsewhere, { recursive: true, force: true });
+    rmSync(elsewhere, { recursive: true, force: true, maxRetries: 9 });
   }
 });

@@ -130,3 +130,55 @@ test("on a phone Esc closes the list and the details before it stops a turn", as
   }
   assert.ok(await isRunning(tab));
 });
+
+/** A key that ends the input of a character, as Safari sends it: after the end of the input. */
+const endComposition = (tab: Page, key: "Enter" | "Escape") =>
+  tab.evaluate((name) => {
+    const safari = { key: name, keyCode: 229, isComposing: false, bubbles: true, cancelable: true };
+    document.activeElement!.dispatchEvent(new KeyboardEvent("keydown", safari));
+  }, key);
+
+test("a key that ends the input of a character sends nothing, saves nothing and stops no turn, in Safari, too", async (context) => {
+  const model = script(call("ask_user", { question: "Your name?" }), hang("Thinking"));
+  await using served = await servedPage({ model });
+  const tab = await openTab(context, served.address);
+  await tab.fill("#message", "にほん");
+  await endComposition(tab, "Enter");
+  await tab.keyboard.type("ご");
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector(".message.user >> text=にほんご");
+  await tab.waitForSelector(".question");
+  await untilAnswerable(tab);
+  await tab.focus(".own textarea");
+  await tab.keyboard.type("あ");
+  await endComposition(tab, "Enter");
+  await tab.keyboard.type("ん");
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector("text=Thinking");
+  assert.match(JSON.stringify(model.requests.at(-1)!.prompt), /あん/);
+  await tab.focus("#message");
+  await endComposition(tab, "Escape");
+  await tab.focus(".thread-header .title");
+  await tab.keyboard.press("Enter");
+  await tab.keyboard.type("だい");
+  await endComposition(tab, "Enter");
+  await endComposition(tab, "Escape");
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector(".threads >> text=だい");
+  await tab.fill(".search input", "だい");
+  await endComposition(tab, "Escape");
+  assert.equal(await tab.inputValue(".search input"), "だい");
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("keys");
+  await endComposition(tab, "Enter");
+  await tab.waitForSelector(".palette-input:focus");
+  await tab.keyboard.press("Escape");
+  await tab.fill("#message", "later");
+  await tab.keyboard.press("Alt+Enter");
+  await tab.focus(".queue >> text=Edit");
+  await tab.keyboard.press("Enter");
+  await endComposition(tab, "Enter");
+  await endComposition(tab, "Escape");
+  await tab.waitForSelector(".queue textarea:focus");
+  assert.ok(await isRunning(tab));
+});

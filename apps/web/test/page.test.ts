@@ -6,7 +6,7 @@ import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
 import { freePort } from "../../../packages/testkit/test/free-port.ts";
 import { COPIED_MS, holdTimers, passTime, UNDO_MS } from "./held-timers.ts";
-import { begin, openTab, servedPage, TOKEN } from "./served-page.ts";
+import { begin, openTab, servedPage, TOKEN, TOKEN_OF_BOB } from "./served-page.ts";
 
 const test = browserTests();
 
@@ -26,6 +26,18 @@ test("the token leaves the address bar, and a reload and another tab have it", a
   await tab.waitForSelector("#message");
   const other = await openTab(context, served.url);
   assert.deepEqual([tab.problems, other.problems], [[], []]);
+});
+
+test("a tab goes on with the token that another tab was given, when its own is valid no more", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello."), say("Hello again.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Hi");
+  await tab.waitForSelector("text=Hello.");
+  served.holders.shift();
+  await openTab(context, `${served.url}/#token=${TOKEN_OF_BOB}`);
+  await begin(tab, "Hi again");
+  await tab.waitForSelector(".notice.error, .entry.assistant ~ .entry.assistant");
+  assert.equal(await tab.locator(".notice.error").count(), 0);
 });
 
 test("without a token the page asks for one, and takes it", async (context) => {
@@ -259,4 +271,14 @@ test("a reader at the end stays there when a question takes room, and one who sc
   await tab.click(".to-end");
   await tab.waitForSelector(".to-end", { state: "detached" });
   assert.ok((await distance()) < 60);
+});
+
+test("a tour whose script can't be loaded leads back to the page", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  const tab = await openTab(context, served.address);
+  await tab.route("**/tour-page-*.js", (route) => route.abort());
+  await tab.evaluate(() => void (location.hash = "#/tour"));
+  await tab.waitForFunction(() => location.hash === "");
+  await tab.waitForSelector("#message");
+  assert.deepEqual(tab.problems, []);
 });

@@ -40,6 +40,8 @@ export async function servedPage(options: Options) {
   const { url, port: bound } = await server.listen({ port });
   return {
     harness,
+    /** Those whose tokens are valid. */
+    holders,
     url,
     port: bound,
     address: `${url}/#token=${TOKEN}`,

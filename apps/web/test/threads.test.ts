@@ -197,6 +197,55 @@ test("files are shown with their changes since any message, and a rewind says wh
     assert.match((await tab.textContent(".side"))!, /of 128k tokens.*Instructions.*Results of tools/s);
     assert.deepEqual(tab.problems, []);
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 9 });
   }
+});
+
+test("a thread that can't be deleted is in the list again, and the page says why", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  await (await served.harness.createSession()).createThread({ title: "Stays" });
+  await holdTimers(context, UNDO_MS);
+  const tab = await openTab(context, served.address);
+  await tab.route("**/v1/threads/*", (route) =>
+    route.request().method() === "DELETE"
+      ? route.fulfill({
+          status: 507,
+          headers: { "cinch-protocol": "1" },
+          json: { error: { code: "STORE_FULL", message: "The disk is full." } },
+        })
+      : route.continue(),
+  );
+  await tab.hover(".threads li");
+  await tab.click("[aria-label='Delete Stays']");
+  await tab.waitForSelector("text=No thread yet.");
+  await passTime(tab);
+  await tab.waitForSelector(".notice.error >> text=The disk is full.");
+  await tab.waitForSelector(".threads li >> text=Stays");
+});
+
+test("a thread is deleted when the page is left before the deletion can't be undone", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  const session = await served.harness.createSession();
+  for (const title of ["Kept", "Gone"]) await session.createThread({ title });
+  await holdTimers(context, UNDO_MS);
+  // A browser may cut off what else a page sends at its end.
+  await context.addInitScript(() => {
+    const { fetch: send } = window;
+    window.fetch = (url, init) =>
+      init?.method === "DELETE" && !init.keepalive ? new Promise(() => undefined) : send(url, init);
+  });
+  const tab = await openTab(context, served.address);
+  await tab.click("[aria-label='Delete Kept']");
+  await tab.click(".notice >> text=Undo");
+  await tab.click("[aria-label='Delete Gone']");
+  await tab.waitForSelector("[aria-label='Delete Gone']", { state: "detached" });
+  assert.equal((await served.harness.listThreads()).length, 2);
+  await tab.goto("about:blank");
+  const next = await openTab(context, served.address);
+  await next.waitForSelector("[aria-label='Delete Kept']");
+  await next.waitForSelector("[aria-label='Delete Gone']", { state: "detached" });
+  assert.deepEqual(
+    (await served.harness.listThreads()).map(({ title }) => title),
+    ["Kept"],
+  );
 });

@@ -3,14 +3,15 @@ import { render } from "preact";
 import { PageRoot } from "./page-root.tsx";
 import { TokenForm } from "./token-form.tsx";
 import { tabFetch } from "./tab-fetch.ts";
-import { takeToken } from "./token.ts";
+import { currentToken, takeToken } from "./token.ts";
 
 const root = document.querySelector("#app")!;
 
 /** Connects, or asks for a token. */
 async function begin(): Promise<void> {
-  const token = takeToken();
-  const client = connect({ url: location.origin, fetch: tabFetch, ...(token === null ? {} : { token }) });
+  takeToken();
+  // Another tab may be given another one.
+  const client = connect({ url: location.origin, fetch: tabFetch, token: () => currentToken() ?? "" });
   try {
     show(client, await client.init());
   } catch (error) {

@@ -1,6 +1,5 @@
-import { usePending, useThreads } from "@cinch/client/react";
 import type { Client, RemoteSession, ServerInfo } from "@cinch/client";
-import type { ThreadRecord } from "@cinch/core";
+import type { ThreadApproval, ThreadRecord, ThreadSuspension } from "@cinch/core";
 import type { VNode } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pageCommands } from "./page-commands.ts";
@@ -10,14 +9,13 @@ import { RulesDialog } from "./thread/rules-dialog.tsx";
 import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
 import { ThreadNav } from "./threads/thread-nav.tsx";
+import { UNDO_MS, useDeletion } from "./threads/use-deletion.ts";
 import { KeysDialog } from "./ui/keys-dialog.tsx";
 import { Notices, type PageNotice } from "./ui/notices.tsx";
 import { Palette } from "./ui/palette.tsx";
 import { WelcomeView } from "./welcome-view.tsx";
 import { useWaitingTitle } from "./ui/waiting-title.ts";
 
-/** So long can a deletion be undone: until then, nothing is deleted. */
-const UNDO_MS = 5_000;
 /** Then the list and the details lie over the conversation, as in style.css. */
 const isNarrow = matchMedia("(max-width: 56rem)");
 
@@ -34,10 +32,10 @@ export function PageApp({ client, info, guide }: Props): VNode {
   const [open, setOpen] = useState<"palette" | "rules" | "keys" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
   const [isSideOpen, setSideOpen] = useSide();
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [threads, setThreads] = useState<readonly ThreadRecord[]>();
+  const [pending, setPending] = useState<readonly (ThreadApproval | ThreadSuspension)[]>();
   const { notices, report, notify, close } = useNotices();
-  const waiting = usePending(client);
-  const pending = waiting ?? [];
+  const deletion = useDeletion({ client, report, notify });
   const context = useMemo(
     (): PageContext => ({
       client,
@@ -54,9 +52,8 @@ export function PageApp({ client, info, guide }: Props): VNode {
     }),
     [client, info, guide, report, notify, setThreadId],
   );
-  const threads = useThreads(client) ?? [];
-  const title = threads.find(({ id }) => id === threadId)?.title ?? "";
-  useWaitingTitle({ pending: waiting, open: context.open, title });
+  const title = threads?.find(({ id }) => id === threadId)?.title ?? "";
+  useWaitingTitle({ pending, open: context.open, title });
   useEffect(() => {
     let isGone = false;
     if (threadId === null) return setSeat(null);
@@ -74,28 +71,20 @@ export function PageApp({ client, info, guide }: Props): VNode {
     };
   }, [client, threadId]);
   const remove = (thread: ThreadRecord) => {
-    setHidden((before) => new Set([...before, thread.id]));
     if (thread.id === threadId) setThreadId(null);
-    const timer = setTimeout(() => void client.deleteThread({ threadId: thread.id }).catch(report), UNDO_MS);
-    notify(`“${thread.title || "Untitled"}” is deleted.`, {
-      label: "Undo",
-      run: () => {
-        clearTimeout(timer);
-        setHidden((before) => new Set([...before].filter((id) => id !== thread.id)));
-      },
-    });
+    deletion.remove(thread);
   };
   // While another thread is entered, commands must not reach the last one.
   const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
   const commands = pageCommands({
     context,
     seat: shown,
-    threads,
+    threads: threads ?? [],
     openRules: () => setOpen("rules"),
     openKeys: () => setOpen("keys"),
     remove,
     toggleSide: () => setSideOpen(!isSideOpen),
-    pending,
+    pending: pending ?? [],
   });
   usePageKeys({
     palette: () => setOpen((now) => (now === "palette" ? null : "palette")),
@@ -111,7 +100,15 @@ export function PageApp({ client, info, guide }: Props): VNode {
     <PageProvider value={context}>
       <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen && shown ? "side-open" : ""}`}>
         <button type="button" class="scrim" aria-label="Hide threads" onClick={() => setListOpen(false)} />
-        <ThreadNav current={threadId} hidden={hidden} onDelete={remove} />
+        <ThreadNav
+          current={threadId}
+          threads={threads}
+          pending={pending}
+          hidden={deletion.hidden}
+          onThreads={setThreads}
+          onPending={setPending}
+          onDelete={remove}
+        />
         {shown ? (
           <ThreadView
             seat={shown}
@@ -121,7 +118,12 @@ export function PageApp({ client, info, guide }: Props): VNode {
             onPalette={() => setOpen("palette")}
           />
         ) : (
-          <WelcomeView isLoading={threadId !== null} onThreads={() => setListOpen(!isListOpen)} pending={pending} />
+          <WelcomeView
+            isLoading={threadId !== null}
+            isFirst={threads?.length === 0}
+            onThreads={() => setListOpen(!isListOpen)}
+            pending={pending ?? []}
+          />
         )}
       </div>
       {open === "palette" && <Palette commands={commands} onClose={() => setOpen(null)} />}

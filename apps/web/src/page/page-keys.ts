@@ -1,4 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
+import { isComposing } from "./ui/composition.ts";
 
 interface PageKeys {
   palette: () => void;
@@ -20,7 +21,7 @@ export function usePageKeys(keys: PageKeys): void {
 }
 
 function pressed(event: KeyboardEvent, { palette, newThread, escape }: PageKeys): void {
-  const { key, ctrlKey, metaKey, shiftKey, isComposing, defaultPrevented } = event;
+  const { key, ctrlKey, metaKey, shiftKey, defaultPrevented } = event;
   const isCommand = ctrlKey || metaKey;
   const answer = (act: () => void) => {
     event.preventDefault();
@@ -31,7 +32,7 @@ function pressed(event: KeyboardEvent, { palette, newThread, escape }: PageKeys)
   if (key === "F8") document.querySelector<HTMLElement>("#asked")?.focus();
   if (key === "PageUp" || key === "PageDown") readOn(event);
   // Esc that ends the input of a character, or belongs to a dialog, is not for the turn.
-  if (key === "Escape" && !defaultPrevented && !isComposing && !document.querySelector("dialog[open]")) escape();
+  if (key === "Escape" && !defaultPrevented && !isComposing(event) && !document.querySelector("dialog[open]")) escape();
 }
 
 /** Reads the conversation by page, although the composer has the focus. */

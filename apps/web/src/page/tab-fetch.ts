@@ -18,7 +18,8 @@ export const tabFetch: Fetch = async (url, init) => {
   const { accept } = init.headers as Record<string, string>;
   if (accept === "text/event-stream") return streamed(url, init);
   if (accept === "application/json") return polled(new URL(url), init);
-  return fetch(url, init);
+  // A deletion may be the last thing that a page does.
+  return fetch(url, { ...init, keepalive: init.method === "DELETE" });
 };
 
 async function streamed(url: string, init: RequestInit): Promise<Response> {

@@ -1,4 +1,3 @@
-import { useThreads } from "@cinch/client/react";
 import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
@@ -10,12 +9,14 @@ import { focusComposer } from "./ui/focus.ts";
 
 interface Props {
   isLoading: boolean;
+  /** There is no thread yet. */
+  isFirst: boolean;
   onThreads: () => void;
   pending: readonly (ThreadApproval | ThreadSuspension)[];
 }
 
 /** Without a thread: what waits, and a place to begin. The first message creates the thread. */
-export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
+export function WelcomeView({ isLoading, isFirst, onThreads, pending }: Props): VNode {
   return (
     <main class="thread">
       <header class="thread-header only-narrow">
@@ -24,24 +25,24 @@ export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
         </button>
       </header>
       <div class="welcome">
-        {isLoading ? <p role="status">Opening the thread…</p> : <Beginning pending={pending} />}
+        {isLoading ? <p role="status">Opening the thread…</p> : <Beginning isFirst={isFirst} pending={pending} />}
         <ConnectionNotice />
       </div>
     </main>
   );
 }
 
-function Beginning({ pending }: Pick<Props, "pending">): VNode {
+function Beginning({ isFirst, pending }: Pick<Props, "isFirst" | "pending">): VNode {
   const { client, info, open } = usePage();
   const draft = useDraft("new");
-  const isFirst = useThreads(client)?.length === 0;
   const mayTalk = info.may.includes("talk");
   useEffect(focusComposer, []);
-  const begin = async ({ content, files }: UnsentMessage) => {
+  const begin = async ({ id: inputId, content, files }: UnsentMessage) => {
     const session = await client.createSession();
     try {
-      const { id } = await session.createThread({});
-      await session.post({ content, files: [...files], delivery: "send" });
+      // A message that is sent again after a reload enters the thread that it has begun.
+      const { id } = await session.createThread({ id: inputId.replace("input", "thread") });
+      await session.post({ id: inputId, content, files: [...files], delivery: "send" });
       open(id);
     } finally {
       await session.close();

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isComposing } from "../ui/composition.ts";
 import { submitOnEnter } from "../ui/submit-on-enter.ts";
 
 interface Props {
@@ -33,7 +34,7 @@ export function AnswerForm({
         onSubmit(text);
       }}
       onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
+        if (event.key !== "Escape" || isComposing(event)) return;
         event.preventDefault();
         onBack();
       }}

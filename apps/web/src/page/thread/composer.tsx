@@ -1,12 +1,13 @@
 import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
 import { useCommand, useField, useSeat } from "../page-context.ts";
-import { useDraft } from "../ui/draft.ts";
+import { forgetSent, returnedTo, useDraft } from "../ui/draft.ts";
 import { MessageBox, type SendKeys, type UnsentMessage } from "./message-box.tsx";
 
 type Delivery = "send" | "steer" | "follow_up";
 
 /**
- * The composer of a thread. What is not sent survives a reload. While a turn runs, Enter steers it and Alt-Enter queues. A message to a
+ * The composer of a thread. What the server has not accepted survives a reload. While a turn runs, Enter steers it and Alt-Enter queues. A message to a
  * parked turn resumes it.
  */
 export function Composer(): VNode {
@@ -16,7 +17,18 @@ export function Composer(): VNode {
   const inbox = useField("inbox");
   const flags = useField("flags");
   const run = useCommand();
-  const draft = useDraft(seat.getCurrentThreadId() ?? "new");
+  const name = seat.getCurrentThreadId() ?? "";
+  const draft = useDraft(name);
+  // The answer may have been lost, and not the message.
+  useEffect(() => {
+    const left = new AbortController();
+    for (const { id } of returnedTo(name))
+      seat.resultOf({ inputId: id, signal: left.signal }).then(
+        () => forgetSent(name, id),
+        () => undefined,
+      );
+    return () => left.abort();
+  }, [seat, name]);
   const isParked = status === "parked";
   const hasTurn = isRunning || isParked;
   const isHeld = (flags.held && inbox.length > 0) || isParked;

@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCommand } from "../page-context.ts";
-import type { Draft } from "../ui/draft.ts";
+import { isComposing } from "../ui/composition.ts";
+import type { Draft, SentText } from "../ui/draft.ts";
 import { fileToSend, type FileToSend } from "./file-to-send.ts";
 
-/** A message that is not sent yet. */
-export interface UnsentMessage {
-  content: string;
+/** A message that is not accepted yet. */
+export interface UnsentMessage extends SentText {
   files: readonly FileToSend[];
 }
 
@@ -19,7 +19,7 @@ interface Props {
   draft: Draft;
   rows: number;
   placeholder: string;
-  /** Resolves when the message is accepted. Otherwise it is there again. */
+  /** Resolves when the message is accepted. Otherwise it is there again. Of one id, only the first message is accepted. */
   onSend: (message: UnsentMessage, how: SendKeys) => Promise<unknown>;
   /** For an empty message. */
   onEmpty?: (() => void) | undefined;
@@ -44,16 +44,14 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
   const isEmpty = text.trim() === "" && files.length === 0;
   const send = (how: SendKeys) => {
     if (isEmpty) return onEmpty?.();
-    const message = { content: text, files };
-    draft.set("");
+    // With files, a text that was sent before is another message.
+    if (files.length > 0) draft.set(text);
     setFiles([]);
     run(async () => {
       try {
-        await onSend(message, how);
+        await draft.send((message) => onSend({ ...message, files }, how));
       } catch (error) {
-        // Nothing that was typed is lost.
-        draft.add(message.content);
-        setFiles((before) => [...message.files, ...before]);
+        setFiles((before) => [...files, ...before]);
         throw error;
       }
     });
@@ -95,7 +93,7 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
         placeholder={isDropping ? "Drop files to attach them" : placeholder}
         onInput={({ currentTarget }) => draft.set(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
           event.preventDefault();
           send({ alt: event.altKey });
         }}

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isComposing } from "../ui/composition.ts";
 import { useKeptFocus } from "../ui/focus.ts";
 import { dueTime } from "../ui/format.ts";
 import { useCommand, useField, useMay, usePage, useSeat } from "../page-context.ts";
@@ -77,7 +78,7 @@ function EditedInput({ text, onText, onSave, onLeave }: EditedProps): VNode {
         value={text}
         onInput={({ currentTarget }) => onText(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.isComposing || event.shiftKey) return;
+          if (isComposing(event) || event.shiftKey) return;
           if (event.key !== "Escape" && event.key !== "Enter") return;
           event.preventDefault();
           if (event.key === "Enter") onSave();

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCommand, useField, useMay, useSeat } from "../page-context.ts";
+import { isComposing } from "../ui/composition.ts";
 
 /** The title of the thread. A click or Enter edits it, and Esc leaves it as it was. */
 export function ThreadTitle(): VNode {
@@ -39,7 +40,7 @@ export function ThreadTitle(): VNode {
         defaultValue={title}
         onBlur={({ currentTarget }) => end(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+          if (isComposing(event) || (event.key !== "Enter" && event.key !== "Escape")) return;
           // Enter would press the button that gets the focus.
           event.preventDefault();
           endByKey(event.key === "Enter" ? event.currentTarget.value : null);

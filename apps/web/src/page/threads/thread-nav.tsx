@@ -1,31 +1,39 @@
 import { usePending, useThreads } from "@cinch/client/react";
 import type { Client } from "@cinch/client";
-import type { ThreadRecord } from "@cinch/core";
+import type { ThreadApproval, ThreadRecord, ThreadSuspension } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useMay, usePage } from "../page-context.ts";
+import { isComposing } from "../ui/composition.ts";
+import { ListLoader } from "./list-loader.tsx";
 import { when } from "../ui/format.ts";
+
+type Pending = readonly (ThreadApproval | ThreadSuspension)[];
 
 interface Props {
   current: string | null;
+  /** `undefined` until they are loaded. */
+  threads: readonly ThreadRecord[] | undefined;
+  pending: Pending | undefined;
   /** Threads that are about to be deleted. */
   hidden: ReadonlySet<string>;
+  onThreads: (threads: readonly ThreadRecord[] | undefined) => void;
+  onPending: (pending: Pending | undefined) => void;
   onDelete: (thread: ThreadRecord) => void;
 }
 
 const NO_THREADS: readonly ThreadRecord[] = [];
 
 /** The threads of the user: what runs, what waits, and what was said, by search. */
-export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
+export function ThreadNav(props: Props): VNode {
+  const { current, threads: loaded, pending = [], hidden, onDelete } = props;
   const { client, open, addressOf, guide } = usePage();
   const [mayTalk, mayManage] = [useMay("talk"), useMay("manage")];
   const [query, setQuery] = useState("");
   const sought = useSettled(query.trim());
-  const loaded = useThreads(client);
   const all = loaded ?? NO_THREADS;
   const found = useFound(client, sought, all);
   const threads = found ?? all;
-  const pending = usePending(client) ?? [];
   const waiting = new Set(pending.map(({ rootThreadId }) => rootThreadId));
   const shown = threads.filter(({ id }) => !hidden.has(id));
   return (
@@ -46,7 +54,7 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
           value={query}
           onInput={({ currentTarget }) => setQuery(currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key !== "Escape" || query === "") return;
+            if (event.key !== "Escape" || query === "" || isComposing(event)) return;
             event.preventDefault();
             setQuery("");
           }}
@@ -85,6 +93,8 @@ export function ThreadNav({ current, hidden, onDelete }: Props): VNode {
           </li>
         ))}
       </ul>
+      <ListLoader name="The threads" useList={useThreads} onList={props.onThreads} />
+      <ListLoader name="What waits for you" useList={usePending} onList={props.onPending} />
       {loaded && shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
     </nav>
   );

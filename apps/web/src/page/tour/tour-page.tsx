@@ -7,6 +7,7 @@ import { PageApp } from "../page-app.tsx";
 import { tabFetch } from "../tab-fetch.ts";
 import { currentToken } from "../token.ts";
 import { keepDraft } from "../ui/draft.ts";
+import { inTab } from "../ui/kept-texts.ts";
 import { TOUR_HINTS } from "./tour-hints.ts";
 
 const KEY = "cinch-tour";
@@ -24,7 +25,7 @@ export default function TourPage({ onLeave }: { onLeave: () => void }): VNode {
     () => ({
       hints: TOUR_HINTS,
       leave: () => {
-        sessionStorage.removeItem(KEY);
+        inTab.set(KEY, null);
         // Nothing is asked of the tour any more. The server removes one that was not left, too: when it ends, or when there are others.
         tour.client.close().catch(() => undefined);
         tour.remove().catch(() => undefined);
@@ -47,13 +48,13 @@ export default function TourPage({ onLeave }: { onLeave: () => void }): VNode {
 }
 
 function openTour(): { client: Client; remove: () => Promise<unknown> } {
-  const id = sessionStorage.getItem(KEY) ?? randomIds("thread");
-  sessionStorage.setItem(KEY, id);
+  const id = inTab.get(KEY) ?? randomIds("thread");
+  inTab.set(KEY, id);
   const url = `${location.origin}/tour/${id}`;
-  const token = currentToken() ?? "";
+  const token = () => currentToken() ?? "";
   return {
     client: connect({ url, token, fetch: tabFetch }),
-    remove: () => fetch(url, { method: "DELETE", headers: { authorization: `Bearer ${token}` } }),
+    remove: () => fetch(url, { method: "DELETE", headers: { authorization: `Bearer ${token()}` } }),
   };
 }
 

@@ -1,36 +1,120 @@
-import { useState } from "preact/hooks";
+import { randomIds } from "@cinch/core/remote";
+import { useSyncExternalStore } from "preact/compat";
+import { inBrowser, inTab } from "./kept-texts.ts";
 
-/** A text that is not sent yet. */
+/** A text with the id under which it is posted: however often that is done, the thread accepts it once. */
+export interface SentText {
+  id: string;
+  content: string;
+}
+
+/** What stands in a composer. */
 export interface Draft {
   text: string;
   set: (text: string) => void;
-  /** Puts a text before what is typed by now. */
-  add: (text: string) => void;
+  /**
+   * Takes the text out of the composer, and posts it. It stays kept until the server has accepted it: a reload brings it back, and so does
+   * a failure. What came back and was not edited since is posted again with the id that it had.
+   */
+  send: (post: (message: SentText) => Promise<unknown>) => Promise<unknown>;
 }
 
-const keyOf = (name: string): string => `cinch-draft-${name}`;
+const typedKey = (name: string): string => `cinch-draft-${name}`;
+const sentKey = (name: string): string => `cinch-sent-${name}`;
 
-export const keepDraft = (name: string, text: string): void => localStorage.setItem(keyOf(name), text);
+/** What this page is sending. What else is kept as sent was sent before a reload, or has failed. */
+const underWay = new Set<string>();
+const watchers = new Set<() => void>();
+
+const changed = (): void => watchers.forEach((watcher) => watcher());
+const subscribe = (watcher: () => void): (() => void) => {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+};
+
+/** What a tab without texts of its own began with. What other tabs write later is theirs. */
+const found = new Map<string, string>();
+
+/** Each tab keeps its own. One that has none begins with what another tab has written last. */
+function read(key: string): string {
+  const own = inTab.get(key) ?? found.get(key);
+  if (own !== undefined) return own;
+  const text = inBrowser.get(key) ?? "";
+  found.set(key, text);
+  return text;
+}
+
+function write(key: string, text: string): void {
+  const before = read(key);
+  inTab.set(key, text);
+  if (text !== "") inBrowser.set(key, text);
+  // What another tab has written since stays.
+  else if (inBrowser.get(key) === before) inBrowser.set(key, null);
+}
+
+const sentOf = (name: string): SentText[] => JSON.parse(read(sentKey(name)) || "[]") as SentText[];
+
+function keepSent(name: string, sent: readonly SentText[]): void {
+  write(sentKey(name), sent.length > 0 ? JSON.stringify(sent) : "");
+}
+
+/** What was sent, and is in the composer again, because it is not known to have been accepted. */
+export const returnedTo = (name: string): SentText[] => sentOf(name).filter(({ id }) => !underWay.has(id));
+
+const textOf = (name: string): string =>
+  [...returnedTo(name).map(({ content }) => content), read(typedKey(name))].filter((text) => text !== "").join("\n");
+
+/** The text is kept with each key, and not when the page is drawn: a reload may come before. */
+export function keepDraft(name: string, text: string): void {
+  // A text that was edited is another message.
+  if (returnedTo(name).length > 0)
+    keepSent(
+      name,
+      sentOf(name).filter(({ id }) => underWay.has(id)),
+    );
+  write(typedKey(name), text);
+  changed();
+}
 
 /** Puts a text before what is typed already. */
 export function addToDraft(name: string, text: string): void {
-  const typed = localStorage.getItem(keyOf(name));
-  keepDraft(name, typed === null ? text : `${text}\n${typed}`);
+  const typed = textOf(name);
+  keepDraft(name, typed === "" ? text : `${text}\n${typed}`);
 }
 
-/** The text is kept with each key, and not when the page is drawn: a reload may come before. */
+/** The server has accepted it. */
+export function forgetSent(name: string, sentId: string): void {
+  keepSent(
+    name,
+    sentOf(name).filter(({ id }) => id !== sentId),
+  );
+  changed();
+}
+
+export function removeDraft(name: string): void {
+  for (const key of [typedKey(name), sentKey(name)]) for (const kept of [inTab, inBrowser]) kept.set(key, null);
+}
+
+function send(name: string, post: (message: SentText) => Promise<unknown>): Promise<unknown> {
+  const [returned, typed] = [returnedTo(name), read(typedKey(name))];
+  const messages =
+    returned.length > 0 && typed === "" ? returned : [...returned, { id: randomIds("input"), content: typed }];
+  keepSent(name, [...sentOf(name).filter(({ id }) => underWay.has(id)), ...messages]);
+  for (const { id } of messages) underWay.add(id);
+  keepDraft(name, "");
+  const posted = async (message: SentText) => {
+    try {
+      await post(message);
+      forgetSent(name, message.id);
+    } finally {
+      underWay.delete(message.id);
+      changed();
+    }
+  };
+  return Promise.all(messages.map(posted));
+}
+
 export function useDraft(name: string): Draft {
-  const key = keyOf(name);
-  const read = () => localStorage.getItem(key) ?? "";
-  const [text, draw] = useState(read);
-  const set = (next: string) => {
-    if (next === "") localStorage.removeItem(key);
-    else keepDraft(name, next);
-    draw(next);
-  };
-  const add = (before: string) => {
-    addToDraft(name, before);
-    draw(read());
-  };
-  return { text, set, add };
+  const text = useSyncExternalStore(subscribe, () => textOf(name));
+  return { text, set: (next) => keepDraft(name, next), send: (post) => send(name, post) };
 }

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isComposing } from "./composition.ts";
 import { Modal } from "./modal.tsx";
 
 /** Something that can be done now. */
@@ -25,6 +26,7 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
     command.run();
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
