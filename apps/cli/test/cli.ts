@@ -76,7 +76,7 @@ export class Place {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const running of this.#running) running.child.kill("SIGKILL");
     await Promise.all([...this.#running].map(({ finished }) => finished));
-    for (const folder of [this.folder, this.home]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [this.folder, this.home]) rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

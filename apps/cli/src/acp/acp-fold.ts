@@ -169,6 +169,8 @@ function ofMessage(state: AcpState, { message, interrupted = false }: Of<"messag
   const updates: SessionUpdate[] = [];
   for (const part of message.content) {
     if (part.type === "text" || part.type === "reasoning") {
+      // An empty block has no index: nothing of it has streamed.
+      if (part.text === "") continue;
       const rest = part.text.slice(state.texts[index++] ?? 0);
       if (rest !== "") updates.push(chunk(part.type, rest, message.id));
     } else if (part.type === "tool-call" && !interrupted) {

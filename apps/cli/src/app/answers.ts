@@ -24,6 +24,7 @@ export class Answers {
 
   async carryOut(panel: AskedPanel, choice: AskedChoice): Promise<void> {
     const { session, ui, context, width } = this.#options;
+    ui.clearNotice();
     switch (choice.kind) {
       case "approval":
         return this.#answer(panel, () => session.respondToToolApproval(choice.answer));

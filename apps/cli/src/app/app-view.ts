@@ -119,9 +119,11 @@ export class AppView {
 
   /** Why a turn has ended, once: an error or a limit is no message, so the thread does not show it. */
   #failure(display: HarnessDisplayState, context: ViewContext): Line[] {
-    const { end } = this.#options.feed.activity;
+    const { feed, project } = this.#options;
+    const { end } = feed.activity;
+    const { budget } = project.config;
     const lines = [
-      ...(display.lastError === this.#shownError ? [] : errorLines(display.lastError, context)),
+      ...(display.lastError === this.#shownError ? [] : errorLines(display.lastError, { ...context, budget })),
       ...(end === this.#shownEnd ? [] : endLines(end, context)),
       ...(end !== this.#shownEnd && isUnanswered(end, display) ? unansweredLines(context) : []),
     ];

@@ -7,7 +7,7 @@ import {
 } from "@cinch/core";
 import type { KeyEvent } from "../terminal/keys.ts";
 import type { Line } from "../terminal/line.ts";
-import { approvalPanel, approvalState, editedApproval } from "../views/approval.ts";
+import { approvalPanel, approvalState, editedApproval, type EditedApproval } from "../views/approval.ts";
 import { approvalIsLong, approvalLines } from "../views/approval-content.ts";
 import {
   mappedSteps,
@@ -76,8 +76,15 @@ function asked<State, Choice>({ id, panel, chosen, above, ...options }: AskedOpt
   };
 }
 
-export const askedApproval = (approval: PendingApproval): AskedPanel =>
-  asked({
+export function askedApproval(approval: PendingApproval): AskedPanel {
+  /** What the user saved last. It is edited further after a mistake, and if the answer is refused. */
+  let draft: string | undefined;
+  const saved = (text: string): AskedChoice => {
+    const edited = editedApproval(approval, text);
+    draft = edited.kind === "unchanged" ? undefined : text;
+    return savedChoice(edited);
+  };
+  return asked({
     id: panelId(approval),
     panel: approvalPanel,
     state: approvalState(approval),
@@ -89,13 +96,13 @@ export const askedApproval = (approval: PendingApproval): AskedPanel =>
         case "view":
           return { kind: "view", title: approval.toolName, lines: (context) => approvalLines(approval, context) };
         case "edit":
-          return { ...choice, saved: (text) => savedApproval(approval, text) };
+          return { ...choice, text: draft ?? choice.text, saved };
       }
     },
   });
+}
 
-function savedApproval(approval: PendingApproval, text: string): AskedChoice {
-  const edited = editedApproval(approval, text);
+function savedChoice(edited: EditedApproval): AskedChoice {
   switch (edited.kind) {
     case "answer":
       return { kind: "approval", answer: edited.answer };

@@ -62,7 +62,7 @@ export const newUiState: UiState = {
   armed: null,
 };
 
-export const withNotice = (state: UiState, notice: string): UiState => ({ ...state, notice });
+export const withNotice = (state: UiState, notice: string | null): UiState => ({ ...state, notice });
 
 /** Replaces the text. The history walk ends, because its texts belong to what was there. */
 export const withEditor = (state: UiState, editor: EditorState): UiState => ({

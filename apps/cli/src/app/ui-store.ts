@@ -22,4 +22,8 @@ export class UiStore {
   notice(message: string): void {
     this.update((state) => withNotice(state, message));
   }
+
+  clearNotice(): void {
+    this.update((state) => (state.notice === null ? state : withNotice(state, null)));
+  }
 }

@@ -17,6 +17,7 @@ import { LineMessages } from "./line-messages.ts";
 import { LineOutput } from "./line-output.ts";
 import type { LineInput, LineSink } from "./line-port.ts";
 import { LineQuestions } from "./line-questions.ts";
+import { LineQueue } from "./line-queue.ts";
 import { LineReader, type TypedText } from "./line-reader.ts";
 import { TurnProgress } from "./turn-progress.ts";
 
@@ -45,6 +46,7 @@ export class LineApp {
   readonly #options: LineAppOptions;
   readonly #output: LineOutput;
   readonly #reader: LineReader;
+  readonly #lines = new LineQueue({ isDue: (typed) => this.#isDue(typed), take: (typed) => this.#onTyped(typed) });
   /** What the user has opened. */
   readonly #dialog: LineAsker;
   /** What the thread asks. */
@@ -71,6 +73,8 @@ export class LineApp {
   /** What was typed, and is not carried out yet. */
   #unfinished = 0;
   #isInputEnded = false;
+  /** There is a thread, unless it could not be made. */
+  #hasBegun = false;
 
   constructor(options: LineAppOptions) {
     const { project, session, clock, input, unicode, env } = options;
@@ -89,7 +93,7 @@ export class LineApp {
       changed,
     });
     const asking = { reader: () => this.#reader, output: this.#output, clock, canHide: input.setRaw !== undefined };
-    this.#dialog = new LineAsker(asking);
+    this.#dialog = new LineAsker({ ...asking, opened: changed });
     this.#asked = new LineAsker(asking);
     this.#messages = new LineMessages({
       session,
@@ -132,7 +136,7 @@ export class LineApp {
     this.#reader = new LineReader({
       input,
       clock,
-      on: (typed) => this.#onTyped(typed),
+      on: (typed) => this.#lines.add(typed),
       onInterrupt: () => this.interrupt(),
       onEnd: () => this.#endInput(),
     });
@@ -143,7 +147,7 @@ export class LineApp {
     this.#output.print(options.greeting ?? []);
     this.#output.say("Lines of text: /help lists the commands, Ctrl-C stops, Ctrl-D leaves.");
     for (const note of project.notes) this.#output.say(note);
-    this.#finish(this.#begin(options.first));
+    this.#finish(this.#begin(options.first).finally(() => (this.#hasBegun = true)));
   }
 
   /** Ctrl-C: closes what the user has opened, else stops the turn, else leaves at the second time. */
@@ -152,7 +156,7 @@ export class LineApp {
     if (now - this.#interruptedAt < SAME_KEY_MS) return;
     this.#interruptedAt = now;
     const mayLeave = this.#mayLeave;
-    const hadText = this.#reader.clear();
+    const hadText = [this.#reader.clear(), this.#lines.clear()].includes(true);
     this.#output.interrupted();
     if (this.#dialog.isOpen) return this.#dialog.close();
     if (this.#messages.isBusy) {
@@ -181,6 +185,16 @@ export class LineApp {
 
   // What is typed
 
+  /** What came together with the line before it waits until that is carried out and answered, or until something is asked. */
+  #isDue({ follows }: TypedText): boolean {
+    if (this.#dialog.isOpen) return true;
+    if (!this.#hasBegun) return false;
+    if (!follows) return true;
+    return (
+      this.#isSettled() && (this.#questions.isOpen || this.#options.session.getDisplayState().status !== "waiting")
+    );
+  }
+
   #onTyped(typed: TypedText): void {
     this.#output.entered();
     this.#mayLeave = false;
@@ -196,17 +210,22 @@ export class LineApp {
   #endInput(): void {
     if (this.#options.input.setRaw) return this.#leave();
     this.#isInputEnded = true;
-    this.#dialog.end();
     this.#request();
   }
 
   #leaveIfSettled(): void {
-    if (!this.#isInputEnded || this.#unfinished > 0) return;
+    if (!this.#isInputEnded || !this.#lines.isEmpty) return;
+    this.#dialog.end();
+    if (this.#isSettled()) this.#leave();
+  }
+
+  /** Everything that was typed is carried out and answered, or waits for an answer of the user. */
+  #isSettled(): boolean {
+    if (this.#unfinished > 0) return false;
     const display = this.#options.session.getDisplayState();
-    if (display.status === "running") return;
+    if (display.status === "running") return false;
     // An answer that is on its way continues the turn.
-    if (display.status === "waiting" && !this.#questions.hasUnanswered(display)) return;
-    this.#leave();
+    return display.status !== "waiting" || this.#questions.hasUnanswered(display);
   }
 
   /** The question was not answered: it is asked again below what was printed. */
@@ -277,6 +296,7 @@ export class LineApp {
       this.#isScheduled = false;
       if (this.#isGone) return;
       this.#attempt();
+      this.#lines.takeDue();
       this.#leaveIfSettled();
     });
   }
@@ -294,7 +314,8 @@ export class LineApp {
 
   /** Nothing is printed below a question but what the user asks for: it could be read as a part of the question. */
   #print(): void {
-    const { session, modes, clock, unicode } = this.#options;
+    const { project, session, modes, clock, unicode } = this.#options;
+    const { budget } = project.config;
     const display = session.getDisplayState();
     this.#questions.closeGone(display);
     if (this.#dialog.isOpen || this.#questions.isOpen || this.#working > 0 || display.threadId === null) return;
@@ -303,7 +324,8 @@ export class LineApp {
     this.#output.print(this.#feed.next(display, context).print);
     this.#output.print(this.#notes.splice(0));
     this.#output.print(this.#progress.next(display, activity, context));
-    if (display.lastError !== this.#shownError) this.#output.print(errorLines(display.lastError, context));
+    if (display.lastError !== this.#shownError)
+      this.#output.print(errorLines(display.lastError, { ...context, budget }));
     this.#shownError = display.lastError;
     if (activity.end !== this.#shownEnd) {
       this.#output.print(endLines(activity.end, context));

@@ -11,6 +11,8 @@ interface LineAskerOptions {
   clock: Clock;
   /** A terminal that can hide what is typed. */
   canHide: boolean;
+  /** A question is open now, even if it is not ready for answers. */
+  opened?: () => void;
 }
 
 interface Open {
@@ -46,6 +48,7 @@ export class LineAsker {
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const open: Open = { shown, printed: 0, fences: guarded ? null : 0, resolve };
     this.#open = open;
+    this.#options.opened?.();
     await this.#show(open);
     return (await promise) as Step | undefined;
   }

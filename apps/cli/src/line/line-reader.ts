@@ -1,11 +1,13 @@
 import type { Clock } from "@cinch/core";
 import type { LineInput } from "./line-port.ts";
 
-/** Several lines at once, if they were pasted or continued with `\`. */
+/** Several lines at once, if they were pasted into a terminal, or continued with `\`. */
 export interface TypedText {
   text: string;
   /** How often `fence` had been called when its first character was seen. */
   fences: number;
+  /** It came together with the line before it, so the user had not seen the answer to that. Only of a pipe. */
+  follows: boolean;
 }
 
 interface LineReaderOptions {
@@ -16,7 +18,7 @@ interface LineReaderOptions {
   onEnd: () => void;
 }
 
-/** Lines of a paste follow each other faster than a person types. */
+/** In a terminal, lines of a paste follow each other faster than a person types. */
 const PASTE_MS = 30;
 /** So long the terminal takes to hand over a line that is not finished. */
 const HAND_OVER_MS = 30;
@@ -34,6 +36,7 @@ export class LineReader {
   /** What `fences` was when that began. */
   #begun = 0;
   #fences = 0;
+  #follows = false;
   #cancelDelivery: (() => void) | undefined;
   #hidden: HiddenLine | null = null;
 
@@ -42,7 +45,7 @@ export class LineReader {
     const { input, onEnd } = options;
     const ended = () => {
       // Ctrl-D in a terminal leaves without the line that it ends. Of a pipe, nothing else ends the last line.
-      if (input.setRaw) this.#deliver();
+      if (input.setRaw) this.#deliverPaste();
       else this.#deliverRest();
       this.#hidden?.resolve(undefined);
       onEnd();
@@ -99,35 +102,52 @@ export class LineReader {
     // In the moment of a fence the terminal does not translate Return either.
     const shown = text.replaceAll(/\r\n?/g, "\n").replaceAll(CONTROLS, "");
     if (shown === "") return;
-    if (this.#text === "" && this.#continued === "") this.#begun = this.#fences;
+    if (this.#text === "" && this.#continued === "") {
+      this.#begun = this.#fences;
+      this.#follows = false;
+    }
     this.#text += shown;
+    const { input, clock } = this.#options;
+    if (!input.setRaw) return this.#deliverEach();
     this.#cancelDelivery?.();
-    this.#cancelDelivery = this.#options.clock.after(PASTE_MS, () => this.#deliver());
+    this.#cancelDelivery = clock.after(PASTE_MS, () => this.#deliverPaste());
   }
 
-  /** The lines that are finished. */
-  #deliver(): void {
+  /** The lines that are finished, as one text. */
+  #deliverPaste(): void {
     this.#cancelDelivery?.();
     const end = this.#text.lastIndexOf("\n");
-    if (end === -1) return;
+    if (end !== -1) this.#deliverUpTo(end);
+  }
+
+  /** A program may write any number of lines at once to a pipe: each finished line is a text of its own. */
+  #deliverEach(): void {
+    for (let end = this.#text.indexOf("\n"); end !== -1; end = this.#text.indexOf("\n")) {
+      this.#deliverUpTo(end);
+      if (this.#continued !== "") continue;
+      this.#begun = this.#fences;
+      this.#follows = true;
+    }
+  }
+
+  #deliverUpTo(end: number): void {
     const lines = this.#text.slice(0, end);
     this.#text = this.#text.slice(end + 1);
-    if (lines.endsWith("\\")) {
-      this.#continued += `${lines.slice(0, -1)}\n`;
-      return;
-    }
-    const text = this.#continued + lines;
+    if (lines.endsWith("\\")) this.#continued += `${lines.slice(0, -1)}\n`;
+    else this.#deliver(this.#continued + lines);
+  }
+
+  #deliver(text: string): void {
     this.#continued = "";
-    this.#options.on({ text, fences: this.#begun });
+    this.#options.on({ text, fences: this.#begun, follows: this.#follows });
   }
 
   #deliverRest(): void {
-    if (this.#text !== "" && !this.#text.endsWith("\n")) this.#text += "\n";
-    this.#deliver();
-    if (this.#continued === "") return;
-    const text = this.#continued.slice(0, -1);
-    this.#continued = "";
-    this.#options.on({ text, fences: this.#begun });
+    if (this.#text !== "") {
+      this.#text += "\n";
+      this.#deliverEach();
+    }
+    if (this.#continued !== "") this.#deliver(this.#continued.slice(0, -1));
   }
 
   #takeHidden(hidden: HiddenLine, text: string): void {

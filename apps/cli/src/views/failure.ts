@@ -1,4 +1,4 @@
-import type { EndReason, HarnessDisplayState } from "@cinch/core";
+import type { Budget, EndReason, HarnessDisplayState } from "@cinch/core";
 import type { Line } from "../terminal/line.ts";
 import { wrapLines } from "../text/wrap.ts";
 import { signs } from "./signs.ts";
@@ -19,15 +19,27 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   INVALID_CONFIG: "Correct the configuration, then start cinch again.",
 };
 
-/** The error of the current turn, or of the last one. */
-export function errorLines(error: HarnessDisplayState["lastError"], context: ViewContext): Line[] {
+/** A limit in dollars is refused with a model of unknown price. The user removes it without another start. */
+const LIMIT_OR_CONFIG =
+  "Remove the limit in dollars with /budget none, or correct the configuration and start cinch again.";
+
+/** The error of the current turn, or of the last one. `budget`: what was in force. */
+export function errorLines(
+  error: HarnessDisplayState["lastError"],
+  context: ViewContext & { budget?: Budget },
+): Line[] {
   if (!error) return [];
   const { code, message, retryable } = error;
-  const known = Object.hasOwn(NEXT_STEPS, code) ? NEXT_STEPS[code] : undefined;
+  const known = code === "INVALID_CONFIG" && limitsCost(context.budget) ? LIMIT_OR_CONFIG : nextStepOf(code);
   const next = known ?? (retryable ? "Send a message to try again." : "Send another message, or go back with Esc Esc.");
   const rewind = keyOrCommand("Esc Esc", "/rewind", context);
   return failureLines({ what: message, detail: code, next: next.replace("Esc Esc", rewind) }, context);
 }
+
+const nextStepOf = (code: string): string | undefined =>
+  Object.hasOwn(NEXT_STEPS, code) ? NEXT_STEPS[code] : undefined;
+
+const limitsCost = (budget: Budget = {}): boolean => budget.cost !== undefined || budget.thread?.cost !== undefined;
 
 /** A turn that reached a limit. An error has lines of its own. */
 export function endLines(end: { reason: EndReason; detail: string | undefined } | null, context: ViewContext): Line[] {

@@ -69,7 +69,7 @@ export class AppFolder {
 
   [Symbol.dispose](): void {
     for (const terminal of this.#terminals) terminal[Symbol.dispose]();
-    rmSync(this.#base, { recursive: true, force: true });
+    rmSync(this.#base, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

@@ -18,7 +18,7 @@ function temporary() {
     writeFileSync(join(folder, path), contents);
     chmodSync(join(folder, path), mode);
   };
-  return { folder, write, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  return { folder, write, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }) };
 }
 
 const PNG = Buffer.from(

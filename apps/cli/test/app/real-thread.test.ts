@@ -197,6 +197,6 @@ test("the tools of a workspace are shown by what they did", async () => {
       "Done.",
     ]);
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 9 });
   }
 });

@@ -29,7 +29,7 @@ async function shown(
     assert.equal(await asked, undefined);
     return rows;
   } finally {
-    rmSync(base, { recursive: true, force: true });
+    rmSync(base, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 
@@ -64,7 +64,7 @@ test("a folder is trusted for this run when the answer can't be kept, and the us
     assert.ok(asked[1]!.includes(`${join(base, "plain", "cinch")} ${reason} ${advice}`), asked[1]);
     assert.match(asked[1]!, /trusted until you leave, and the next start asks again/);
   } finally {
-    rmSync(base, { recursive: true, force: true });
+    rmSync(base, { recursive: true, force: true, maxRetries: 9 });
   }
 });
 

@@ -23,7 +23,7 @@ class Folder {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true, force: true });
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

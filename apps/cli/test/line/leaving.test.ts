@@ -8,7 +8,48 @@ test("all that a pipe has given is answered before the app leaves, even a last l
   const app = place.start("streams");
   app.child.stdin.end("hello\nthere");
   assert.equal(await app.ended, 0);
-  assert.match(app.output, /^You {2}hello\nthere\n(?:.*\n)*?The second one is long\.\nTo come back: cinch --resume/m);
+  assert.match(
+    app.output,
+    /^You {2}hello\n(?:.*\n)*?The second one is long\.\n(?:.*\n)*?You {2}there\n(?:.*\n)*?Second answer\.\nTo come back: /m,
+  );
+});
+
+test("each line of a pipe is carried out when the one before it is answered", async () => {
+  using place = new LineFolder();
+  place.openGate();
+  const app = place.start("streams");
+  app.child.stdin.end("hello\n/rename First\n/new\nnext\n/rename Second\n/threads\n");
+  assert.equal(await app.ended, 0);
+  const order = /You {2}\w+|The second one is long|First|\d Second|\d First/g;
+  assert.deepEqual(app.output.match(order), [
+    "You  hello",
+    "The second one is long",
+    "First",
+    "You  next",
+    "The second one is long",
+    "1 Second",
+    "2 First",
+  ]);
+});
+
+test("the lines of a pipe that follow a command are its answers only if they can't be mistaken", async () => {
+  using place = new LineFolder();
+  const app = place.start("hangs");
+  app.child.stdin.end("/letters\n2\n/rename X\n");
+  assert.equal(await app.ended, 0);
+  assert.match(app.output, /^1 item 1\n(?:.*\n)*"2" was typed before this question was shown[^]*^chosen undefined\n/m);
+});
+
+test("an interrupt drops the lines of a pipe that were to follow", async () => {
+  using place = new LineFolder();
+  const app = place.start("hangs");
+  app.type("hello\nand then\n");
+  await app.until(/^You {2}hello\n/m);
+  await app.untilQuiet();
+  app.child.kill("SIGINT");
+  await app.until(/interrupted[^]*^build> $/m);
+  assert.equal(await app.leave(), 0);
+  assert.doesNotMatch(app.output, /and then/);
 });
 
 test("the end of a pipe ends a text that was to be continued", async () => {

@@ -78,7 +78,7 @@ export class LineFolder {
 
   [Symbol.dispose](): void {
     for (const one of this.#started) one[Symbol.dispose]();
-    rmSync(this.#base, { recursive: true, force: true });
+    rmSync(this.#base, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

@@ -74,3 +74,10 @@ test("what is hidden is not shown, and the terminal shows the next line again", 
   terminal.type("shown");
   await terminal.until(/build> shown$/);
 });
+
+test("a paste is one message", async () => {
+  using place = new LineFolder();
+  const terminal = await place.startInTerminal("hangs");
+  terminal.type("two\rthree\rfour\r");
+  await terminal.until(/^You {2}two\n *three\n *four$/m);
+});

@@ -24,7 +24,7 @@ class Tokens {
 
   [Symbol.dispose](): void {
     this.live[Symbol.dispose]();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

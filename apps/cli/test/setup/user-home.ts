@@ -48,7 +48,7 @@ export class UserHome {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const project of this.#open) await project.close();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

@@ -34,6 +34,29 @@ test("without a terminal the tour answers its own questions, prints what happens
   assert.deepEqual(tourFolders(place.folder), []);
 });
 
+test("the commands in the last line of the tour work when they are typed", async () => {
+  await using place = new Place();
+  const { stdout } = await place.run([], { env: { TMPDIR: place.folder } });
+  const lastLine = stdout.trimEnd().split("\n").at(-1)!;
+  const printed = Array.from(lastLine.matchAll(/\bcinch(?: [a-z]+ "…"| --[a-z]+)?/g), ([command]) => command);
+  const [inTerminal, ...others] = printed;
+  assert.equal(inTerminal, "cinch");
+  assert.equal(others.length, 2, lastLine);
+  const said = new Map<string, string>();
+  for (const command of others) {
+    const [, ...args] = command.replace("…", "what is 3*7?").match(/(?<=")[^"]+(?=")|[^\s"]+/g)!;
+    const typed = await place.run(args);
+    assert.equal(typed.code, 0, `${command}: ${typed.stderr}`);
+    said.set(command, typed.stdout);
+  }
+  assert.match(said.get('cinch run "…"')!, /3\*7 = 21/);
+  for (const name of ["run", "threads", "serve", "doctor"])
+    assert.match(said.get("cinch --help")!, new RegExp(`^ +(cinch )?${name}\\b`, "m"));
+  using app = new AppFolder();
+  const terminal = await app.cinch({ TMPDIR: app.state });
+  await terminal.begin("", /› t Take the two-minute tour/);
+});
+
 test("in a terminal the user approves the plan, the edits and a command, and undoes all of it", async () => {
   using place = new AppFolder();
   const terminal = await place.cinch({ TMPDIR: place.state });

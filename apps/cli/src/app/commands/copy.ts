@@ -3,6 +3,7 @@ import { codeBlocks } from "../../text/code-blocks.ts";
 import { formatPlural } from "../../views/format.ts";
 import { jsonFields } from "../../views/call-argument.ts";
 import type { AppCommand, CommandContext } from "./command.ts";
+import { messagesBackwards } from "./messages-backwards.ts";
 
 /** What is copied, and how it is called; or why nothing is. */
 type Found = { text: string; name: string } | { problem: string };
@@ -24,7 +25,7 @@ export const copyCommand: AppCommand = {
 };
 
 async function foundFor(what: string, { session }: CommandContext): Promise<Found> {
-  const messages = await session.listMessages({ limit: 200 });
+  const messages = messagesBackwards(session);
   switch (what) {
     case "answer":
       return answerIn(messages);
@@ -40,32 +41,45 @@ async function foundFor(what: string, { session }: CommandContext): Promise<Foun
   }
 }
 
+type NewestFirst = AsyncIterable<HarnessMessage>;
+
 const saidBy = ({ role, content }: HarnessMessage): string => (role === "assistant" ? textOf(content) : "");
 
-function answerIn(messages: readonly HarnessMessage[]): Found {
-  const last = messages.findLast((message) => saidBy(message).trim() !== "");
-  return last ? { text: saidBy(last), name: "The last answer" } : { problem: "There is no answer to copy yet." };
+async function answerIn(messages: NewestFirst): Promise<Found> {
+  for await (const message of messages) {
+    const text = saidBy(message);
+    if (text.trim() !== "") return { text, name: "The last answer" };
+  }
+  return { problem: "There is no answer to copy yet." };
 }
 
 /** Of the newest answer that has code. `number` counts from 1; without it, the last block. */
-function codeIn(messages: readonly HarnessMessage[], number: number | undefined): Found {
-  const blocks = messages.map((message) => codeBlocks(saidBy(message))).findLast((found) => found.length > 0);
-  if (!blocks) return { problem: "No answer has a code block yet. /copy copies the last answer." };
-  const at = number ?? blocks.length;
+async function codeIn(messages: NewestFirst, number: number | undefined): Promise<Found> {
+  for await (const message of messages) {
+    const blocks = codeBlocks(saidBy(message));
+    if (blocks.length > 0) return blockOf(blocks, number ?? blocks.length);
+  }
+  return { problem: "No answer has a code block yet. /copy copies the last answer." };
+}
+
+function blockOf(blocks: readonly string[], at: number): Found {
   const text = blocks[at - 1];
   if (text === undefined)
     return { problem: `The last answer with code has ${formatPlural(blocks.length, "code block")}: /copy 1` };
   return { text, name: `Code block ${at} of ${blocks.length}` };
 }
 
-function commandIn(messages: readonly HarnessMessage[]): Found {
-  const commands = messages.flatMap(({ content, outcomes }) =>
-    content.flatMap((part) => {
-      if (part.type !== "tool-call" || part.toolName !== "execute") return [];
-      const { command } = jsonFields(outcomes[part.toolCallId]?.args ?? part.input);
-      return typeof command === "string" ? [command] : [];
-    }),
-  );
-  const text = commands.at(-1);
-  return text === undefined ? { problem: "The agent has run no command yet." } : { text, name: "The last command" };
+async function commandIn(messages: NewestFirst): Promise<Found> {
+  for await (const message of messages) {
+    const text = commandsOf(message).at(-1);
+    if (text !== undefined) return { text, name: "The last command" };
+  }
+  return { problem: "The agent has run no command yet." };
 }
+
+const commandsOf = ({ content, outcomes }: HarnessMessage): string[] =>
+  content.flatMap((part) => {
+    if (part.type !== "tool-call" || part.toolName !== "execute") return [];
+    const { command } = jsonFields(outcomes[part.toolCallId]?.args ?? part.input);
+    return typeof command === "string" ? [command] : [];
+  });

@@ -9,8 +9,9 @@ import { roomOf, span } from "../../views/spans.ts";
 import { changesSince, countChanged } from "./changed-files.ts";
 import type { AppCommand, CommandContext, PickItem, PickWay } from "./command.ts";
 import { confirm } from "./confirm.ts";
+import { messagesBackwards } from "./messages-backwards.ts";
 
-/** How many messages the list has. */
+/** How many messages of the user the list has. */
 const LISTED = 200;
 /** How many files are named that are reverted as expected. */
 const SHOWN_FILES = 8;
@@ -50,12 +51,12 @@ async function mayEndTurn(context: CommandContext): Promise<boolean> {
 
 async function messageItems(context: CommandContext): Promise<PickItem<Rewind>[]> {
   const { session, project } = context;
-  const messages = (await session.listMessages({ limit: LISTED })).filter(({ role }) => role === "user");
-  const [oldest] = messages;
+  const messages = await newestOfUser(context);
+  const oldest = messages.at(-1);
   if (!oldest) return [];
   const changes = await changesSince(project.store, session.getCurrentThreadId()!, oldest);
   const { now } = context.screen();
-  return messages.toReversed().map((message) => {
+  return messages.map((message) => {
     const count = countChanged(changes, message.at);
     return {
       value: { message, conversation: true, files: true },
@@ -63,6 +64,16 @@ async function messageItems(context: CommandContext): Promise<PickItem<Rewind>[]
       details: [ageOf(now - message.at), count === 0 ? "no files" : formatPlural(count, "file")],
     };
   });
+}
+
+/** Newest first. */
+async function newestOfUser({ session }: CommandContext): Promise<HarnessMessage[]> {
+  const found: HarnessMessage[] = [];
+  for await (const message of messagesBackwards(session)) {
+    if (message.role === "user") found.push(message);
+    if (found.length === LISTED) break;
+  }
+  return found;
 }
 
 async function previewOf(asked: Rewind, context: CommandContext): Promise<Line[]> {

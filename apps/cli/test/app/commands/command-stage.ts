@@ -119,7 +119,7 @@ export class CommandStage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.project.close();
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { call, say } from "@cinch/testkit";
+import { errorLines } from "../../../src/views/failure.ts";
+import { plainText } from "../../text/shown.ts";
 import { commandStage } from "./command-stage.ts";
 
 test("/mode changes the mode, by name or from a list", async () => {
@@ -110,11 +112,14 @@ test("a rule that the user sets answers what waits", async () => {
   assert.equal((await turn).reason, "complete");
 });
 
+const prices = { "scripted/one": { input: 1_000, output: 1_000 } };
+const priced = { ".config/cinch/config.json": JSON.stringify({ prices }) };
+
 test("/budget shows the limits, and sets them until the app is left", async () => {
-  await using stage = await commandStage([say("Hello."), say("Again.")], { flags: { budget: 2 } });
+  await using stage = await commandStage([say("Hello."), say("Again.")], { flags: { budget: 2 }, files: priced });
   assert.deepEqual(await stage.run("/budget"), [
     "This thread has used nothing. A turn may use $2, the thread any amount.",
-    "/budget 5 and /budget thread 20 change that until you leave; --budget and the configuration, for good.",
+    "/budget 5, /budget thread 20 and /budget none change that until you leave; --budget and the configuration, for good.",
   ]);
   assert.deepEqual(await stage.run("/budget $5"), [
     "This thread has used nothing. A turn may use $5, the thread any amount.",
@@ -131,12 +136,36 @@ test("/budget shows the limits, and sets them until the app is left", async () =
 
 test("after /budget, a turn that had reached its limit can be continued", async () => {
   const steps = [call("ls", { path: "/" }), say("Now.")];
-  const config = { prices: { "scripted/one": { input: 1_000, output: 1_000 } } };
-  const files = { ".config/cinch/config.json": JSON.stringify(config) };
-  await using stage = await commandStage(steps, { flags: { budget: 0.000_001 }, files });
+  await using stage = await commandStage(steps, { flags: { budget: 0.000_001 }, files: priced });
   assert.equal((await stage.session.sendMessage({ content: "look" })).reason, "budget");
   await stage.run("/budget 100");
   assert.equal((await stage.session.sendMessage({ content: "go on" })).reason, "complete");
+});
+
+test("/budget sets no limit in dollars for a model of unknown price, and says what is missing", async () => {
+  await using stage = await commandStage([say("Hello.")]);
+  for (const given of ["5", "thread 20"])
+    assert.deepEqual(await stage.run(`/budget ${given}`), [
+      'The price of "scripted/one" is unknown, so no limit in dollars can be kept. Add the price to "prices" in your configuration, or choose another model with /model.',
+    ]);
+  assert.deepEqual(stage.project.config.budget, {});
+  assert.equal((await stage.session.sendMessage({ content: "hello" })).reason, "complete");
+});
+
+test("/budget none removes the limits in dollars, and only these", async () => {
+  const budget = { cost: 2, steps: 30, thread: { cost: 9, tokens: 5_000_000 } };
+  const files = { ".config/cinch/config.json": JSON.stringify({ budget }) };
+  await using stage = await commandStage([say("Hello.")], { files });
+  assert.equal((await stage.session.sendMessage({ content: "hello" })).reason, "error");
+  const shown = errorLines(stage.session.getDisplayState().lastError, { ...stage.context.screen(), budget });
+  assert.match(shown.map(plainText).join(" "), /Remove the limit in dollars with +\/budget none, or correct/);
+  assert.deepEqual(await stage.run("/budget thread none"), [
+    "This thread has used nothing. A turn may use $2, 30 steps, the thread 5.0M tokens.",
+  ]);
+  assert.deepEqual(await stage.run("/budget none"), [
+    "This thread has used nothing. A turn may use 30 steps, the thread 5.0M tokens.",
+  ]);
+  assert.equal((await stage.session.sendMessage({ content: "hello" })).reason, "complete");
 });
 
 test("/yolo lets run what waits, and says so", async () => {
