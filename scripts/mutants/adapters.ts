@@ -3,6 +3,7 @@ import { inPackage, type Mutant } from "./mutant.ts";
 const test = (name: string): string => `packages/server/test/adapters/${name}.test.ts`;
 const USE_CHAT = [test("ai-sdk/use-chat")];
 const STREAMS = [test("ai-sdk/chat-streams")];
+const BLOCKS = [test("streamed-blocks")];
 const CHUNKS = [test("ai-sdk/chunk-fold")];
 const AG_UI = [test("ag-ui/http-agent"), test("ag-ui/run-fold")];
 const ACP = ["apps/cli/test/acp/acp.test.ts"];
@@ -10,6 +11,41 @@ const ACP = ["apps/cli/test/acp/acp.test.ts"];
 /** What clients of other protocols get, and what they may do. */
 export const adapters: Mutant[] = [
   ...inPackage("packages/server", [
+    {
+      attacks: "adapters: a block without text takes the place of the text after it",
+      file: "adapters/placed-texts.ts",
+      find: ' && part.text !== "")',
+      replace: ")",
+      tests: BLOCKS,
+    },
+    {
+      attacks: "adapters: a text that the complete message lacks is never ended",
+      file: "adapters/placed-texts.ts",
+      find: "left: [...waiting.text, ...waiting.reasoning].toSorted((a, b) => a - b)",
+      replace: "left: []",
+      tests: BLOCKS,
+    },
+    {
+      attacks: "adapters: the stream of a message outlives its thread",
+      file: "adapters/turn-taking.ts",
+      find: '    if (event.type === "thread_deleted") return null;\n',
+      replace: "",
+      tests: STREAMS,
+    },
+    {
+      attacks: "useChat: the values of a whole conversation count",
+      file: "adapters/ai-sdk/chat-routes.ts",
+      find: "    readOf: endOfChat,\n",
+      replace: "",
+      tests: STREAMS,
+    },
+    {
+      attacks: "AG-UI: a thread is created for a message that can't be understood",
+      file: "adapters/ag-ui/agui-routes.ts",
+      find: "  const input = runInput(body);\n  await openThread(call, threadId);",
+      replace: "  await openThread(call, threadId);\n  const input = runInput(body);",
+      tests: STREAMS,
+    },
     {
       attacks: "useChat: a caller approves without the role",
       file: "adapters/given-answers.ts",
@@ -81,7 +117,23 @@ export const adapters: Mutant[] = [
       tests: AG_UI,
     },
   ]),
+  ...inPackage("packages/core", [
+    {
+      attacks: "adapters: blocks stand in another order than their texts streamed",
+      file: "model/answer-builder.ts",
+      find: "if (block.at < this.#lastTextAt) {",
+      replace: "if (this.#lastTextAt < 0) {",
+      tests: BLOCKS,
+    },
+  ]),
   ...inPackage("apps/cli", [
+    {
+      attacks: "ACP: the text after a block without text is shown twice",
+      file: "acp/acp-fold.ts",
+      find: '      if (part.text === "") continue;\n',
+      replace: "",
+      tests: BLOCKS,
+    },
     {
       attacks: "ACP: a permission that was answered elsewhere is not withdrawn",
       file: "acp/acp-questions.ts",

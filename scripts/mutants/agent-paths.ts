@@ -103,8 +103,8 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: a rewind makes a fork a thread of the agent that it was cloned from",
       file: "folds/state.ts",
-      find: 'case "thread_rewound":\n      return { ...state, agent: event.agent ?? null };',
-      replace: "",
+      find: "cutSeq: seq, agent: event.agent ?? null };",
+      replace: "cutSeq: seq };",
       tests: CLONES,
     },
     {

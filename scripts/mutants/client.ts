@@ -3,6 +3,13 @@ import { inPackage } from "./mutant.ts";
 /** What makes a session of a server as good as one in the process: nothing is lost, repeated or reordered. */
 export const client = inPackage("packages/client", [
   {
+    attacks: "client: a misspelt option of connect() is ignored",
+    file: "wire-input.ts",
+    find: "if (keys && !keys.includes(key)) throw",
+    replace: "if (!keys && keys) throw",
+    tests: ["options"],
+  },
+  {
     attacks: "client: a refusal that breaks off is a failure of the server",
     file: "wire.ts",
     find: "errorIn(await response.text())",
@@ -82,15 +89,15 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a token that the server refuses is not asked for again",
     file: "wire.ts",
-    find: 'if (isSecond || typeof this.#given !== "function") throw error;',
+    find: "if (isSecond) throw error;",
     replace: "throw error;",
     tests: ["connecting"],
   },
   {
     attacks: "client: a server of another protocol is believed",
     file: "wire.ts",
-    find: "version === PROTOCOL || response.status >= 500",
-    replace: "version !== PROTOCOL || response.status >= 500",
+    find: "if (version === PROTOCOL || (version === null",
+    replace: "if (version !== PROTOCOL || (version === null",
     tests: ["connecting"],
   },
   {
@@ -169,5 +176,83 @@ export const client = inPackage("packages/client", [
     find: "this.#isCrowded ? 0 : seconds",
     replace: "seconds",
     tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: a character that ends a line elsewhere cuts an event",
+    file: "event-stream.ts",
+    find: "/(?:^|\\n)data: ([^\\n]*)/.exec",
+    replace: "/^data: (.*)$/m.exec",
+    tests: ["hostile-text"],
+  },
+  {
+    attacks: "client: a server that fails once ends a stream for ever",
+    file: "wire.ts",
+    find: "else if (status >= 500) passing.add(made);",
+    replace: "",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: a token that its function has not replaced yet ends a stream for ever",
+    file: "wire.ts",
+    find: "      passing.add(error);\n",
+    replace: "",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: a page of a proxy ends a stream for ever",
+    file: "wire.ts",
+    find: "if (version === null && this.#isServer && status !== TOO_LARGE)",
+    replace: "if (false)",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: what is too large for a proxy is sent for ever",
+    file: "wire.ts",
+    find: " && status !== TOO_LARGE",
+    replace: "",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: the list of threads waits for the stream of a thread that is refused",
+    file: "remote-thread.ts",
+    find: "  failed(): void {\n    this.#wire.lists.left(this);\n",
+    replace: "  failed(): void {\n    if (this.#isClosed) this.#wire.lists.left(this);\n",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: followers of the list are left when the server fails to load it once",
+    file: "list-feed.ts",
+    find: "if (!mayRetry(error, !!this.#known)) throw error;",
+    replace: "throw error;",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: a download that takes longer than 40 s is begun again for ever",
+    file: "wire.ts",
+    find: "    alive();\n    chunks.push(chunk);",
+    replace: "    chunks.push(chunk);",
+    tests: ["slow-transfers"],
+  },
+  {
+    attacks: "client: commands wait for a file that is read",
+    file: "remote-session.ts",
+    find: "    const threadId = await this.#seat.here();\n    return readThreadFile(this.#wire, { path: pathOf(threadId) + path, query });",
+    replace:
+      "    return this.#seat.at((threadId) => readThreadFile(this.#wire, { path: pathOf(threadId) + path, query }));",
+    tests: ["slow-transfers"],
+  },
+  {
+    attacks: "client: an upload over a dead line is waited for for ever",
+    file: "wire.ts",
+    find: "return (bytes / SLOW_BYTES_PER_MS) * 2 ** Math.min(tries, 4);",
+    replace: "return 2e9;",
+    tests: ["slow-transfers"],
+  },
+  {
+    attacks: "hooks: a set that is selected never changes",
+    file: "use-thread.ts",
+    find: "if (!isPlain(a) || !isPlain(b)) return false;",
+    replace: 'if (typeof a !== "object" || typeof b !== "object" || !a || !b) return false;',
+    tests: ["react"],
   },
 ]);

@@ -146,8 +146,8 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "a post with a known id is another input",
     file: "commands/input.ts",
-    find: "if (isKnown || isStale) return null;",
-    replace: "if (isStale) return null;",
+    find: "if (known !== undefined || (event.named",
+    replace: "if ((event.named",
     tests: ["turn/turn"],
   },
   {

@@ -88,6 +88,13 @@ export const folded = [
       tests: ["thread/fold-cache"],
     },
     {
+      attacks: "P7: what waits in a thousand threads is read without a pause",
+      file: "queries/pending.ts",
+      find: "if (clock.now() - since < PAUSE_AFTER_MS) continue;",
+      replace: "if (clock) continue;",
+      tests: ["packages/sqlite/test/pending.alone.test.ts"],
+    },
+    {
       attacks: "pending: a question of a subagent is shown as one of a top-level thread",
       file: "queries/pending.ts",
       find: "if (event) return event.agent ?? null;",
@@ -160,14 +167,14 @@ export const folded = [
     {
       attacks: "named inputs: an id that came in since the store was asked is another input",
       file: "commands/input.ts",
-      find: " || (event.named === true && named.includes(event.inputId));",
-      replace: ";",
+      find: "return named.includes(inputId) && !atLookup.named.includes(inputId);",
+      replace: "return false;",
       tests: ["commands/input-ids"],
     },
     {
       attacks: "named inputs: more than the state holds may come in since the store was asked",
       file: "commands/input.ts",
-      find: "isStale = event.named === true && seq - seqAtLookup > NAMED_KEPT;",
+      find: "seq - atLookup.seq > NAMED_KEPT || ",
       replace: "",
       tests: ["commands/input-ids"],
     },

@@ -11,6 +11,7 @@ import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
 import { live } from "./live.ts";
+import { lateCommands } from "./late-commands.ts";
 import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
@@ -53,6 +54,7 @@ export const mutants: readonly Mutant[] = [
   ...subagents,
   ...seats,
   ...remotePeople,
+  ...lateCommands,
   ...workers,
   ...serving,
   ...client,

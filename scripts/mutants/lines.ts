@@ -40,15 +40,15 @@ export const lines = inPackage("apps/cli", [
   {
     attacks: "lines: the end of a pipe leaves before the answer",
     file: "line/line-app.ts",
-    find: 'if (display.status === "running") return;',
+    find: 'if (display.status === "running") return false;',
     replace: "",
     tests: ["line/leaving"],
   },
   {
     attacks: "lines: a last line without an end is lost",
     file: "line/line-reader.ts",
-    find: "if (input.setRaw) this.#deliver();\n      else this.#deliverRest();",
-    replace: "this.#deliver();",
+    find: "if (input.setRaw) this.#deliverPaste();\n      else this.#deliverRest();",
+    replace: "this.#deliverPaste();",
     tests: ["line/leaving"],
   },
   {

@@ -19,8 +19,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: what has run counts as not run",
     file: "turn/calls.ts",
-    find: "driver.runnable.delete(toolCallId);\n  if (runnable.isStillPermitted",
-    replace: "if (runnable.isStillPermitted",
+    find: "driver.runnable.delete(toolCallId);\n  if (!isPermitted)",
+    replace: "if (!isPermitted)",
     tests: ["turn/handed-back"],
   },
   {
@@ -299,7 +299,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: a process does not know that it has asked",
     file: "thread/supervisor.ts",
-    find: "if (driver?.hasDriven) this.#lastDrivenTurnId",
+    find: "if (driver.hasDriven) this.#lastDrivenTurnId",
     replace: "if (false) this.#lastDrivenTurnId",
     tests: ["commands/answer-and-leave"],
   },

@@ -96,9 +96,23 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "access: a form may have any number of parts",
     file: "http/multipart-body.ts",
-    find: "if (partsOf(bytes, type) > MOST_PARTS)",
+    find: "if (partsOf(bytes, boundary) > MOST_PARTS)",
     replace: "if (false)",
     tests: ["access/hostile-values"],
+  },
+  {
+    attacks: "access: the parts of a form are counted by another boundary than they are read by",
+    file: "http/multipart-body.ts",
+    find: 'if (name!.toLowerCase() === "boundary")',
+    replace: 'if (name!.toLowerCase().endsWith("boundary") && found.length === 0)',
+    tests: ["access/hostile-values"],
+  },
+  {
+    attacks: "closing: a store that does not answer keeps the server open",
+    file: "create-server.ts",
+    find: "await Promise.race([seats.close(), late]);",
+    replace: "await seats.close();",
+    tests: ["closing"],
   },
   {
     attacks: "access: an error repeats the whole request",

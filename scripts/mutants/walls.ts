@@ -103,7 +103,7 @@ export const walls = inPackage("packages/workspace", [
   {
     attacks: "frozen: what a hook is a link to is open",
     file: "frozen/frozen-files.ts",
-    find: "...linked.filter(isLink), ",
+    find: "...(hooks ?? []), ",
     replace: "",
     tests: ["frozen/frozen"],
   },
