@@ -29,7 +29,7 @@ export function declaredPackages(): Promise<string> {
 
 async function declare(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "cinch-types-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
   const out = join(folder, "out");
   const emitted = await compile(join(folder, "tsconfig.json"), {
     extends: join(root, "tsconfig.base.json"),

@@ -12,7 +12,7 @@ import { bundleAll } from "../packages/testkit/test/bundle.ts";
 const root = join(import.meta.dirname, "..");
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
 const folder = mkdtempSync(join(root, "test", ".docs-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 interface Program {
   title: string;

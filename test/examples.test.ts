@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, "..");
 const temporary = mkdtempSync(join(tmpdir(), "cinch-examples-test-"));
 // Postgres, which one of them starts, may run as another user.
 chmodSync(temporary, 0o755);
-after(() => rmSync(temporary, { recursive: true, force: true }));
+after(() => rmSync(temporary, { recursive: true, force: true, maxRetries: 9 }));
 
 /** Does what `npm run example` does, without the keys of this machine. */
 function example(...args: string[]): Promise<RunResult> {

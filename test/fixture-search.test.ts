@@ -46,7 +46,7 @@ describe("a search in a journal of a release", { concurrency: 2, timeout: 600_00
         assert.deepEqual(await store.findEvents({ threadId, query: "unicorn" }), []);
       } finally {
         await store.close();
-        rmSync(folder, { recursive: true, force: true });
+        rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
       }
     });
   }

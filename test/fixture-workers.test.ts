@@ -37,7 +37,7 @@ async function appendedWith(options: Recovering, fixture: string): Promise<strin
     return (await store.read(thread!.id)).slice(before).map(({ type }) => type);
   } finally {
     await h.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

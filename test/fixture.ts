@@ -21,6 +21,6 @@ export async function displayOf(path: string) {
     await h.close();
     return { title, messages, inbox, pendingSuspensions, tokenUsage, pendingApprovals, ...set };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }

@@ -62,7 +62,7 @@ describe("a journal of a release", { concurrency: 8 }, () => {
         }
       } finally {
         await store.close();
-        rmSync(folder, { recursive: true, force: true });
+        rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
       }
     });
 
@@ -91,7 +91,7 @@ describe("a journal of a release", { concurrency: 8 }, () => {
         );
         assert.equal(isForbidden && runs.some((run) => run.startsWith("forbidden")), false);
       } finally {
-        rmSync(folder, { recursive: true, force: true });
+        rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
       }
     });
   }
@@ -134,7 +134,7 @@ describe("a journal to which a newer release has added", { concurrency: 8 }, () 
         await h.close();
         assert.equal(readFileSync(join(folder, "ledger"), "utf8"), "");
       } finally {
-        rmSync(folder, { recursive: true, force: true });
+        rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
       }
     });
 });

@@ -35,6 +35,12 @@ export function manifestOf(folder: string): Manifest {
   return Object.assign(manifest, { dependencies: manifest.dependencies ?? {} });
 }
 
+/** What a program may import of a package, as it is written: `@cinch/core`, `@cinch/core/display`. */
+export function entriesOf(folder: string): string[] {
+  const { name, exports = {} } = manifestOf(folder);
+  return Object.keys(exports).map((path) => join(name, path));
+}
+
 /** Builds all packages from their sources in an empty folder, so that no file of an earlier build is used. */
 export async function build(into: string): Promise<void> {
   for (const file of ["tsconfig.base.json", "package.json", "scripts"])

@@ -14,7 +14,7 @@ import * as z from "zod";
  */
 
 const folder = mkdtempSync(join(tmpdir(), "cinch-tour-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 let files = 0;
 const newPath = () => join(folder, `${++files}.db`);

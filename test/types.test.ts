@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { before, describe, test } from "node:test";
 import { compile, declaredPackages } from "./declared-packages.ts";
+import { entriesOf, folders, root } from "./packages.ts";
 
 describe("the types of all packages", () => {
   let folder = "";
   before(async () => {
     folder = await declaredPackages();
     copyFileSync("test/programs/types.ts", join(folder, "types.ts"));
+    const entries = folders.flatMap((name) => entriesOf(join(root, name)));
+    assert.ok(entries.length >= folders.length, "every package that a program can import has an entry point");
+    const lines = entries.map((entry, at) => `export * as entry${at} from "${entry}";\n`);
+    writeFileSync(join(folder, "entries.ts"), lines.join(""));
   });
 
   for (const isExact of [false, true])
@@ -26,7 +31,7 @@ describe("the types of all packages", () => {
           exactOptionalPropertyTypes: isExact,
           noUncheckedIndexedAccess: isExact,
         },
-        files: ["types.ts"],
+        files: ["types.ts", "entries.ts"],
       });
       assert.equal(problems, "");
     });
