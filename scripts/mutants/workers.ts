@@ -138,7 +138,7 @@ export const workers = inPackage("packages/core", [
   {
     attacks: "outages: a lease that could not be released is kept",
     file: "thread/supervisor.ts",
-    find: "return error instanceof LeaseLost || driver.closing.aborted;",
+    find: "return error instanceof LeaseLost || isClosed(error) || driver.closing.aborted;",
     replace: "return true;",
     tests: ["workers/failing-store"],
   },

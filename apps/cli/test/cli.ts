@@ -64,7 +64,8 @@ export class Place {
     { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
   ): Promise<Finished> {
     const running = this.start(args, { env });
-    running.child.stdin.end(input);
+    // A program that does not read its input may end before it gets all of it.
+    running.child.stdin.on("error", () => undefined).end(input);
     return running.finished;
   }
 

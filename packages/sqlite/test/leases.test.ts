@@ -137,7 +137,7 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     store.follow("t", (seq) => seq === undefined && calls++);
     await child.call("append", "t", start(), { ...take, awake: true });
     await until(() => calls === 1, "the call for the lease");
-    child.signal("SIGSTOP");
+    place.stop(child);
     await until(() => calls === 2, "the call for the death");
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "dead" });
     assert.equal((await store.stranded({ limit: 1, freeMs: 1e6 })).length, 1);
@@ -162,7 +162,7 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     const child = await place.child(shortTimes);
     await store.append("t", [created()], { afterSeq: 0 });
     await child.call("append", "t", start(), take);
-    child.signal("SIGSTOP");
+    place.stop(child);
     const late = child.call("append", "t", [event("agent_end", { reason: "complete" })], { afterSeq: 2, epoch: 1 });
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "held" });
     const tooEarly = await store.append("t", start(), { afterSeq: 2, take: 1 });
@@ -189,7 +189,7 @@ describe("leases between processes", { concurrency: 4, timeout: 600_000 }, () =>
     const child = await place.child(shortTimes);
     await store.append("t", [created()], { afterSeq: 0 });
     await child.call("append", "t", start(), take);
-    child.signal("SIGSTOP");
+    place.stop(child);
     await becomes(store, { epoch: 1, status: "dead" });
     child.signal("SIGCONT");
     await becomes(store, { epoch: 1, status: "held" });

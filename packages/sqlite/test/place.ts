@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@cinch/core";
 import { sqliteStore, type SqliteOptions } from "@cinch/sqlite";
+import { stopBetweenCommits } from "../../testkit/test/stop-process.ts";
 import { StoreProcess, type ProcessOptions } from "./store-process.ts";
 
 /** A temporary folder with a store in it. At the end of the test, everything that has the store open is closed and the folder removed. */
@@ -37,6 +38,11 @@ export class Place implements AsyncDisposable {
   query<T>(task: (db: DatabaseSync) => T): T {
     using db = new DatabaseSync(this.path, { timeout: 30_000 });
     return task(db);
+  }
+
+  /** Between two of its commits: otherwise it would block every writer. */
+  stop(child: StoreProcess): void {
+    stopBetweenCommits(child.pid, this.path);
   }
 
   /** Blocks every writer until the returned function is called. */

@@ -49,6 +49,10 @@ export class StoreProcess {
     return answer as ReturnType<Whole[M]>;
   }
 
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
   }

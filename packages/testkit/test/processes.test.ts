@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { bestOfThree } from "./best-of-three.ts";
 import { bundle } from "./bundle.ts";
 import { ofType, place } from "./place.ts";
+import { stopBetweenCommits } from "./stop-process.ts";
 
 const program = await bundle(new URL("./programs/sender.ts", import.meta.url));
 
@@ -103,7 +104,7 @@ test("a stopped driver is replaced, and its appends are refused when it continue
   await using at = await place();
   const stopped = startSender(at.folder, { name: "stopped", inputId: "first", gate: "go" });
   await stopped.printed("ran");
-  stopped.process.kill("SIGSTOP");
+  stopBetweenCommits(stopped.process.pid!, join(at.folder, "cinch.db"));
   const healthy = startSender(at.folder, { name: "healthy", inputId: "second", periodMs: STOPPED_MS });
   const { lines } = await healthy.ended;
   assert.ok(lines.some((line) => "tookOver" in line));

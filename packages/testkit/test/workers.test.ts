@@ -9,6 +9,7 @@ import { sqliteStore } from "@cinch/sqlite";
 import { script } from "@cinch/testkit";
 import { bundle } from "./bundle.ts";
 import { place } from "./place.ts";
+import { stopBetweenCommits } from "./stop-process.ts";
 
 const program = await bundle(new URL("./programs/finding-worker.ts", import.meta.url));
 const THREADS = 3;
@@ -55,7 +56,8 @@ describe("workers in processes of their own", { concurrency: true }, () => {
       const { h, turns } = await front(at.folder, STOPPED_MS);
       await filled(at.ledger, THREADS);
       const second = await worker(at.folder, "second", STOPPED_MS);
-      first.kill(signal);
+      if (signal === "SIGSTOP") stopBetweenCommits(first.pid!, join(at.folder, "cinch.db"));
+      else first.kill(signal);
       const reasons = (await Promise.all(turns)).map(({ reason }) => reason);
       assert.deepEqual([...new Set(reasons)], ["complete"]);
       if (signal === "SIGSTOP") first.kill("SIGCONT");

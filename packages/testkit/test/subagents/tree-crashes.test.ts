@@ -12,6 +12,7 @@ import { inspectStore, problemsAfterCrash } from "../../src/torture/oracle.ts";
 import { bundle } from "../bundle.ts";
 import { place } from "../place.ts";
 import { shareOf } from "../share.ts";
+import { stopBetweenCommits } from "../stop-process.ts";
 
 const program = await bundle(new URL("../programs/tree.ts", import.meta.url));
 
@@ -50,6 +51,10 @@ class TreeProcess {
 
   order(): void {
     this.#child.stdin.write("go\n");
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
   }
 
   signal(signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
@@ -113,7 +118,7 @@ async function play({ deaths, isRace }: { deaths: Deaths; isRace: boolean }): Pr
   try {
     await Promise.all([one.ready(), two.ready()]);
     // It watches, and can't act before the first one is dead. So the first one is killed where the test says.
-    if (!isRace) two.signal("SIGSTOP");
+    if (!isRace) stopBetweenCommits(two.pid, join(at.folder, "cinch.db"));
     one.order();
     const problems: string[] = [];
     const died = await one.ended;
