@@ -36,6 +36,9 @@ export const closedError = (): CinchError =>
     "The harness is closed. Accepted commands are kept: continue with a new harness on the store.",
   );
 
+/** Whether the store or the harness was closed, so that nothing can be tried again. */
+export const isClosed = (error: unknown): boolean => error instanceof CinchError && error.code === "CLOSED";
+
 /** The message of an error. Never throws, although code of the caller may throw any value, even one whose getters fail. */
 export function reasonOf(error: unknown): string {
   try {

@@ -1,5 +1,6 @@
 import { questionSeq, type Call } from "../folds/call.ts";
 import { asksPerson } from "../folds/open-call.ts";
+import { CinchError } from "../errors.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Thread } from "../thread/thread.ts";
 
@@ -49,6 +50,8 @@ interface Question {
   threadId: string;
   toolCallId: string;
   seq: number;
+  /** When it was asked. */
+  at: number;
 }
 
 /**
@@ -86,10 +89,11 @@ export class AnswerTargets {
   #known(thread: Thread | null, answer: Answer): AnswerTarget {
     const { waiting, address } = answer;
     const shown = this.#shown(thread, answer);
-    if (shown && shown.threadId !== thread?.id) return this.#to(shown, waiting);
+    const waitingNow = thread ? waitingCalls(thread.state, waiting) : [];
+    const isHere = shown?.threadId === thread?.id && waitingNow.some((call) => questionSeq(call) === shown?.seq);
+    if (shown && !isHere) return this.#to(shown, waiting);
     const isMeant = this.#isMeantIn(thread?.id, answer);
     if (!thread) return { threadId: undefined, find: refreshAndFind(waiting, isMeant), until: (answered) => answered };
-    const waitingNow = waitingCalls(thread.state, waiting);
     const call = waitingNow.find(isMeant);
     // Every call that the session sees waiting is in flight. The answer is not for one that the session has not seen yet.
     const hasOnlyInFlight = !call && address.toolCallId === undefined && waitingNow.length > 0;
@@ -103,19 +107,25 @@ export class AnswerTargets {
   async #elsewhere(threadId: string, answer: Answer, visit: AnswerPlace["visit"]): Promise<AnswerTarget> {
     const { waiting } = answer;
     const find = refreshAndFind(waiting, this.#isMeantIn(threadId, answer));
-    const call = await visit(threadId, find).catch(() => undefined);
+    const call = await visit(threadId, find).catch(ifNotFound);
     if (!call) return { threadId, find, until: (answered) => answered };
     return this.#to({ threadId, toolCallId: call.toolCallId, seq: questionSeq(call) }, waiting);
   }
 
-  #to({ threadId, toolCallId, seq }: Question, waiting: WaitingState): AnswerTarget {
+  #to({ threadId, toolCallId, seq }: Omit<Question, "at">, waiting: WaitingState): AnswerTarget {
     const isMeant = (call: Call) => call.toolCallId === toolCallId && questionSeq(call) === seq;
     return { threadId, find: refreshAndFind(waiting, isMeant), until: this.#tracking(keyOf(threadId, seq)) };
   }
 
-  /** The oldest question that the session sees, and that the answer may be for. */
+  /**
+   * The oldest question that the session sees, or saw at the call, and that the answer may be for. One that waits no more has been answered
+   * elsewhere: the answer is not for the next one then.
+   */
   #shown(thread: Thread | null, answer: Answer): Question | undefined {
-    const shown = thread ? questionsIn(thread, answer.waiting, answer.address) : [];
+    const now = thread ? questionsIn(thread, answer.waiting, answer.address) : [];
+    const known = new Set(now.map(({ threadId, seq }) => keyOf(threadId, seq)));
+    const gone = answer.seen.filter(({ threadId, seq }) => !known.has(keyOf(threadId, seq)));
+    const shown = [...now, ...gone].toSorted((a, b) => a.at - b.at || a.seq - b.seq);
     return shown.find(({ threadId, seq }) => this.#isFree(threadId, seq, answer));
   }
 
@@ -133,7 +143,9 @@ export class AnswerTargets {
 
   #tracking(question: string): AnswerTarget["until"] {
     this.#inFlight.add(question);
-    return (answered) => answered.finally(() => this.#inFlight.delete(question));
+    const forget = () => void this.#inFlight.delete(question);
+    // Answers that were given before this one ended, and are not bound yet, are for other questions.
+    return (answered) => answered.finally(() => void (this.#unbound ?? Promise.resolve()).then(forget, forget));
   }
 }
 
@@ -151,6 +163,11 @@ function questionsIn({ display }: Thread, waiting: WaitingState, address: Answer
     .filter(({ threadId }) => threadId === (address.threadId ?? threadId))
     .toSorted((a, b) => a.at - b.at);
 }
+
+const ifNotFound = (error: unknown): undefined => {
+  if (error instanceof CinchError && error.code === "THREAD_NOT_FOUND") return undefined;
+  throw error;
+};
 
 const keyOf = (threadId: string | undefined, seq: number): string => `${threadId}:${seq}`;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Agent, defineTool, Harness, memoryStore, type Session } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import { call, say, scriptedBy } from "@cinch/testkit";
+import { call, hang, say, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 
 const codeOf = (answered: Promise<void>): Promise<string> =>
@@ -220,4 +220,91 @@ test("an answer keeps its place among the commands while the subagents of its th
   assert.deepEqual(settled, ["answer", "state", "second answer"]);
   assert.deepEqual(done, []);
   await h.close();
+});
+
+/** Other threads than one of them can't be read until the test says so. */
+class SlowElsewhere extends MemoryStore {
+  readonly #quick: string;
+  readonly back = Promise.withResolvers<void>();
+
+  constructor(data: MemoryData, quick: string) {
+    super(data);
+    this.#quick = quick;
+  }
+
+  override async read(...args: Parameters<MemoryStore["read"]>) {
+    if (args[0] !== this.#quick) await this.back.promise;
+    return super.read(...args);
+  }
+}
+
+for (const whileWhat of ["subagents are opened", "another answer is looked for"])
+  test(`an answer for the oldest question is not for the next one if another process answers first, while ${whileWhat}`, async () => {
+    const data = new MemoryData();
+    const done: string[] = [];
+    const asks: [string, unknown, string][] = [
+      ["act", { what: "harmless" }, "n1"],
+      ["act", { what: "dangerous" }, "n2"],
+    ];
+    const delegates: [string, unknown, string] = ["task", { agent: "worker", prompt: "stay" }, "t"];
+    const calls = whileWhat === "subagents are opened" ? [delegates, ...asks] : asks;
+    const make = (storage: MemoryStore) => {
+      const worker = new Agent({ name: "worker", model: scriptedBy(() => hang("…")), tools: {} });
+      const model = scriptedBy(({ prompt }) => (prompt.at(-1)?.role === "user" ? call(...calls) : say("ok")));
+      const agent = new Agent({ name: "lead", model, tools: tools(done), subagents: [worker] });
+      return new Harness({ id: "t", agent, storage });
+    };
+    const other = make(new MemoryStore(data));
+    const { id: otherId } = await other.createThread();
+    const { id: threadId } = await other.createThread();
+    const turn = other.sendMessage({ content: "go" });
+    const isAsked = () => Object.keys(other.getDisplayState().pendingApprovals).length === 2;
+    while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 5));
+    const store = new SlowElsewhere(data, threadId);
+    const h = make(store);
+    await h.switchThread({ threadId });
+    const elsewhere =
+      whileWhat === "subagents are opened" ? null : h.respondToToolApproval({ threadId: otherId, decision: "approve" });
+    const answered = codeOf(h.respondToToolApproval({ decision: "approve" }));
+    await other.respondToToolApproval({ toolCallId: "n1", decision: "decline", message: "No." });
+    store.back.resolve();
+    await assert.rejects(elsewhere ?? Promise.reject(new Error("none")));
+    assert.match(await answered, /^(NOT_PENDING|ALREADY_ANSWERED)$/);
+    assert.deepEqual(done, []);
+    await other.abort();
+    assert.equal((await turn).reason, "aborted");
+    await h.close();
+    await other.close();
+  });
+
+test("answers to the oldest question that are given at once, while subagents are opened, are for different questions", async () => {
+  const data = new MemoryData();
+  const done: string[] = [];
+  const make = (storage: MemoryStore) => {
+    const worker = new Agent({ name: "worker", model: scriptedBy(() => hang("…")), tools: {} });
+    const ask = (what: string): [string, unknown] => ["act", { what }];
+    const calls = [["task", { agent: "worker", prompt: "stay" }] as [string, unknown], ...["a", "b", "c"].map(ask)];
+    const model = scriptedBy(({ prompt }) => (prompt.at(-1)?.role === "user" ? call(...calls) : say("ok")));
+    return new Harness({
+      id: "t",
+      agent: new Agent({ name: "lead", model, tools: tools(done), subagents: [worker] }),
+      storage,
+    });
+  };
+  const other = make(new MemoryStore(data));
+  const { id: threadId } = await other.createThread();
+  const turn = other.sendMessage({ content: "go" });
+  const isAsked = () => Object.keys(other.getDisplayState().pendingApprovals).length === 3;
+  while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 5));
+  const store = new SlowElsewhere(data, threadId);
+  const h = make(store);
+  await h.switchThread({ threadId });
+  const answers = [1, 2, 3].map(() => codeOf(h.respondToToolApproval({ decision: "approve" })));
+  store.back.resolve();
+  assert.deepEqual(await Promise.all(answers), ["accepted", "accepted", "accepted"]);
+  while (done.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+  await other.abort();
+  await turn;
+  await h.close();
+  await other.close();
 });
