@@ -37,7 +37,7 @@ export interface Turn extends OpenTurn, TurnWork {
 
 /** Must be called before the event is folded into the calls of the turn. Returns a function for the turn that is folded then. */
 export function workAfter(turn: Turn | null, event: DurableEvent): (open: OpenTurn) => Turn {
-  const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn));
+  const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn) && !endsBeside(turn, event));
   return (open) => {
     if (!turn || !watch || turn.turnId !== open.turnId) return { ...open, ...newWork(event), calls: [] };
     const change = changedWork(turn, event);
@@ -46,6 +46,11 @@ export function workAfter(turn: Turn | null, event: DurableEvent): (open: OpenTu
     return open === turn && watch === turn.watch && change === null ? turn : { ...same, watch, ...change };
   };
 }
+
+/** Whether this is the end of a run that the turn does not wait for: one of an earlier turn, or in the background while a person is asked. */
+const endsBeside = ({ turnId, calls }: Turn, event: DurableEvent): boolean =>
+  event.type === "subagent_end" &&
+  (event.turnId !== turnId || !calls.some((call) => call.state === "suspended" && call.forChildren));
 
 function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> | null {
   switch (event.type) {

@@ -73,10 +73,14 @@ async function usedIn(
   return { turn: ended ? { steps: 0, wallMs: 0, ...totalOf([ended, ...belowTurn]) } : null, thread };
 }
 
-/** How long the turn has worked since its stopwatch was last read. One that waits has worked as long as the turn below it. */
+/**
+ * How long the turn has worked since its stopwatch was last read. One that waits has worked as long as the turn below it, but for the time
+ * in which another subagent worked beside that: the stopwatch has it already.
+ */
 function sinceWatch({ turn }: ThreadState, { workedMs, ports }: { workedMs: number; ports: DriverPorts }): number {
   if (!turn) return 0;
-  return isWaiting(turn) ? workedMs : Math.max(0, ports.clock.now() - turn.watch.at);
+  const sinceMs = Math.max(0, ports.clock.now() - turn.watch.at);
+  return isWaiting(turn) ? Math.min(workedMs, sinceMs) : sinceMs;
 }
 
 type UsedByRun = Spending & Pick<Run, "turnId">;
