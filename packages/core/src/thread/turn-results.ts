@@ -88,9 +88,13 @@ export class TurnResults {
 
   /** The same after a rewind, which may hide that a turn has ended: `resultOf` asks the journal. Never rejects. */
   async settleLost(state: ThreadState, resultOf: (inputId: string) => Promise<TurnResult>): Promise<void> {
-    const settle = async (inputId: string) =>
-      this.#resolve(inputId, await resultOf(inputId).catch(() => NEVER_ANSWERED));
-    await Promise.all(this.#lost(state).map(settle));
+    const settle = async (inputId: string) => {
+      // Before the journal is asked: a caller that sends the message again meanwhile waits for another turn.
+      const waiters = this.#take(inputId);
+      const result = await resultOf(inputId).catch(() => NEVER_ANSWERED);
+      for (const waiter of waiters) waiter.resolve(result);
+    };
+    await this.during(Promise.all(this.#lost(state).map(settle)));
   }
 
   #lost({ inbox, turn }: ThreadState): string[] {
@@ -107,8 +111,12 @@ export class TurnResults {
   }
 
   #resolve(inputId: string, result: TurnResult): void {
+    for (const waiter of this.#take(inputId)) waiter.resolve(result);
+  }
+
+  #take(inputId: string): Waiter[] {
     const waiters = this.#waiting.get(inputId) ?? [];
     this.#waiting.delete(inputId);
-    for (const waiter of waiters) waiter.resolve(result);
+    return waiters;
   }
 }

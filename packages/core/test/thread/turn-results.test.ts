@@ -113,3 +113,40 @@ test("an abort that comes when the turn has just ended aborts the runs in the ba
   assert.deepEqual(h.getDisplayState().activeSubagents, {});
   await h.close();
 });
+
+test("a message that is sent again with its id while a rewind settles the first one has the result of its own turn", async () => {
+  const looked = Promise.withResolvers<void>();
+  const back = Promise.withResolvers<void>();
+  let isHeld = false;
+  class SlowLookups extends MemoryStore {
+    override async findInput(...args: Parameters<MemoryStore["findInput"]>) {
+      if (args[2]?.all && isHeld) {
+        isHeld = false;
+        looked.resolve();
+        await back.promise;
+      }
+      return super.findInput(...args);
+    }
+  }
+  const { gate, started, open } = gated();
+  const model = scriptedBy(({ prompt }) =>
+    JSON.stringify(prompt.at(-1)).includes("mine") ? call("gate", {}) : say("ok"),
+  );
+  await using h = await harness({ model, storage: new SlowLookups(new MemoryData()), tools: { gate } });
+  await h.sendMessage({ content: "one" });
+  const { seq } = h.getDisplayState();
+  const later = { content: "mine", id: "again", delivery: "follow_up", at: Date.now() + 60_000 } as const;
+  await h.post(later);
+  const first = h.resultOf({ inputId: "again" });
+  await h.listInbox();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  isHeld = true;
+  await h.rewind({ toSeq: seq });
+  await looked.promise;
+  const second = h.sendMessage({ content: "mine", id: "again" });
+  await started;
+  back.resolve();
+  assert.equal((await first).reason, "aborted");
+  open();
+  assert.equal((await second).reason, "complete");
+});
