@@ -89,7 +89,10 @@ export class Heartbeats {
   /** Settles when all have ended. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(Array.from(this.#beats.keys(), (id) => this.remove({ id })));
+    const beats = Array.from(this.#beats.values());
+    this.#beats.clear();
+    // The store releases the leases when it is closed.
+    await Promise.all(beats.map((beat) => beat.stop({ retries: false })));
   }
 }
 
@@ -122,15 +125,15 @@ class Beat {
     else this.#schedule();
   }
 
-  /** Settles when the run has ended, or after the grace period. */
-  async stop(): Promise<void> {
+  /** Settles when the run has ended, or after the grace period. With `retries`, a lease that can't be released is released later. */
+  async stop({ retries }: { retries: boolean } = { retries: true }): Promise<void> {
     this.#cancelTimer?.();
     this.#stopped.abort();
     const shutdown = this.#attempt("failed to shut down", () => this.#heartbeat.shutdown?.());
     const ended = new AbortController();
     await Promise.race([Promise.all([this.#run, shutdown]), sleep(this.#ports.clock, GRACE_MS, ended.signal)]);
     ended.abort();
-    await this.#lease?.stop().catch(() => undefined);
+    await this.#lease?.stop({ retries }).catch(() => undefined);
   }
 
   #schedule(): void {

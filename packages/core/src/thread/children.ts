@@ -1,3 +1,4 @@
+import { isClosed } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { awaitingCalls, awaitPayload, whyContinues } from "../folds/awaited.ts";
 import type { Inherited } from "../folds/folds.ts";
@@ -71,9 +72,11 @@ export class Children {
       return events.length > 0 ? { events } : null;
     });
     continued.catch((error: unknown) => {
-      if (this.#closed) return;
+      if (this.#closed || isClosed(error)) return;
       this.#thread.report("A call that waits for subagents could not be continued", error);
-      this.#thread.later(RETRY_MS, () => this.changed());
+      // In place of the timer: each look that fails would begin a series of its own.
+      this.#cancelTimer?.();
+      this.#cancelTimer = clock.after(RETRY_MS, () => this.#continueAwaits());
     });
   }
 

@@ -1,4 +1,4 @@
-import { CinchError, reasonOf } from "../errors.ts";
+import { CinchError, isClosed, reasonOf } from "../errors.ts";
 import { newerError } from "../commands/refuse-foreign.ts";
 import { abortRequest } from "../commands/abort.ts";
 import { worksOnCancelledRun } from "../folds/runs.ts";
@@ -44,6 +44,8 @@ export class Supervisor {
   /** It releases its lease, for which it waits for the store. */
   #releasing: Driver | undefined;
   #running: Promise<void> | undefined;
+  /** Resolved when the driver that runs has stopped, also if its lease can't be released yet. */
+  #atRest: PromiseWithResolvers<void> | undefined;
   #again: { force: boolean } | undefined;
   #cancelRetry: (() => void) | undefined;
   #reportedBlock: string | undefined;
@@ -150,7 +152,10 @@ export class Supervisor {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
     }
+    const atRest = Promise.withResolvers<void>();
+    this.#atRest = atRest;
     this.#running = this.#driveWhenDue(force).finally(() => {
+      atRest.resolve();
       this.#running = undefined;
       const again = this.#again;
       this.#again = undefined;
@@ -278,8 +283,10 @@ export class Supervisor {
     if (!driver) return;
     this.#releasing = driver;
     if (driver.hasDriven) this.#lastDrivenTurnId = this.#thread.state.turn?.turnId;
-    for (let isReported = false; !(await this.#isReleased(driver, isReported)); isReported = true)
+    for (let isReported = false; !(await this.#isReleased(driver, isReported)); isReported = true) {
+      this.#atRest?.resolve();
       await sleep(this.#ports.clock, RETRY_MS, driver.closing);
+    }
     this.#releasing = undefined;
   }
 
@@ -305,11 +312,14 @@ export class Supervisor {
     if (isPassing(error)) return this.#retryLater(RETRY_MS, force);
     if (this.#driver && this.#thread.state.turn) {
       try {
-        return await giveUp(this.#driver, error);
+        await giveUp(this.#driver, error);
+        this.#retryMs = RETRY_MS;
+        return;
       } catch (second) {
         if (second instanceof LeaseLost) return this.#watch(force);
       }
     }
+    this.#cancelRetry?.();
     this.#broken = error instanceof Error ? error : new Error(reasonOf(error));
     this.#thread.report("The turn can't continue", error);
     this.#thread.failed(error);
@@ -347,7 +357,7 @@ export class Supervisor {
   async drain(ms: number): Promise<void> {
     this.#isDraining = true;
     this.#driver?.drain();
-    if (this.#running && ms > 0) await withTimeout(this.#ports.clock, this.#running, { ms });
+    if (this.#running && this.#atRest && ms > 0) await withTimeout(this.#ports.clock, this.#atRest.promise, { ms });
   }
 
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */
@@ -365,8 +375,6 @@ export class Supervisor {
 
 const isPassing = (error: unknown): boolean =>
   error instanceof CinchError && (error.code === "STORE_BUSY" || error.code === "STORE_FULL");
-
-const isClosed = (error: unknown): boolean => error instanceof CinchError && error.code === "CLOSED";
 
 const isInput = ({ type }: { type: string }): boolean => type === "input_accepted";
 

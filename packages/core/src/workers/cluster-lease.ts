@@ -1,4 +1,4 @@
-import { CinchError } from "../errors.ts";
+import { isClosed } from "../errors.ts";
 import { stamp } from "../events/event-map.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
@@ -16,6 +16,8 @@ export class ClusterLease {
   readonly #ports: ClusterLeasePorts;
   readonly #threadId: string;
   #epoch: number | null = null;
+  /** An append that failed may have taken the lease with this epoch. */
+  #mayHold: number | null = null;
   #trying: Promise<void> | undefined;
   #unfollow: (() => void) | undefined;
   #cancelRetry: (() => void) | undefined;
@@ -48,24 +50,24 @@ export class ClusterLease {
     return false;
   }
 
-  async stop(): Promise<void> {
+  /** Rejects if the lease can't be released now. With `retries`, that is tried again: until then no other process gets it. */
+  async stop({ retries }: { retries: boolean }): Promise<void> {
     this.#isStopped = true;
     this.#unfollow?.();
     this.#cancelRetry?.();
     await this.#trying;
-    const epoch = this.#epoch;
+    const epoch = this.#epoch ?? this.#mayHold;
     this.#epoch = null;
-    if (epoch !== null) await this.#release(epoch);
+    if (epoch !== null) await this.#release(epoch, retries);
   }
 
-  /** Tries again later if the store can't: until then no other process gets it. */
-  async #release(epoch: number): Promise<void> {
+  async #release(epoch: number, retries: boolean): Promise<void> {
     const { store, clock } = this.#ports;
     try {
       await store.release(this.#threadId, epoch);
     } catch (error) {
-      if (!(error instanceof CinchError && error.code === "CLOSED"))
-        clock.after(RETRY_MS, () => this.#release(epoch).catch(() => undefined));
+      if (retries && !isClosed(error))
+        clock.after(RETRY_MS, () => this.#release(epoch, retries).catch(() => undefined));
       throw error;
     }
   }
@@ -87,10 +89,14 @@ export class ClusterLease {
       await store.append(id, [made], { afterSeq: 0 });
     }
     const { epoch, status } = await store.lease(id);
-    if (status !== "free" && status !== "dead") return;
-    const taken = await store.append(id, [], { afterSeq: 1, take: epoch });
-    if (taken.kind !== "appended") return;
-    this.#epoch = taken.epoch;
+    const isOurs = status === "mine" && epoch === this.#mayHold;
+    if (!isOurs && status !== "free" && status !== "dead") return;
+    if (!isOurs) {
+      this.#mayHold = epoch + 1;
+      const taken = await store.append(id, [], { afterSeq: 1, take: epoch });
+      if (taken.kind !== "appended") return;
+    }
+    this.#epoch = this.#mayHold;
     this.#cancelRetry?.();
     if (!this.#isStopped) this.#gained();
   }

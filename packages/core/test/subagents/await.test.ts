@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
+import {
+  Agent,
+  CinchError,
+  Harness,
+  memoryStore,
+  systemClock,
+  textOf,
+  type Clock,
+  type HarnessMessage,
+} from "@cinch/core";
 import { call, fail, hang, say, script, scriptedBy } from "@cinch/testkit";
+import { countingClock } from "../counting-clock.ts";
+import { next } from "../support.ts";
 import { wrapped } from "../wrapped-store.ts";
 
 const outcomesOf = (messages: readonly HarnessMessage[]) => messages.flatMap(({ outcomes }) => Object.values(outcomes));
@@ -18,12 +29,18 @@ const children = () =>
     }),
   });
 
-async function awaiting(tasks: readonly string[], mode: string, more: object = {}, storage = memoryStore()) {
+async function awaiting(
+  tasks: readonly string[],
+  mode: string,
+  more: object = {},
+  storage = memoryStore(),
+  clock: Clock = systemClock,
+) {
   const spawn = tasks.map((prompt): [string, unknown] => ["task", { agent: "worker", prompt, background: true }]);
   const ids = tasks.map((_, at) => `bg-${at + 1}`);
   const model = script(call(...spawn), call("agent_await", { ids, mode, ...more }), say("Done."));
   const agent = new Agent({ name: "dev", model, subagents: [children()], subagentBackground: { wake: false } });
-  const h = new Harness({ id: "t", agent, storage });
+  const h = new Harness({ id: "t", agent, storage, clock });
   const turn = h.sendMessage({ content: "go" });
   return { h, turn, ids };
 }
@@ -98,5 +115,35 @@ test("a background child that is at work for too long is stopped, and its end sa
   await h.sendMessage({ content: "go" });
   const text = textOf(outcomesOf(h.getDisplayState().messages).at(-1)!.result.content);
   assert.match(text, /^bg-1 \(worker\): timeout\n/);
+  await h.close();
+});
+
+test("agent_await that is due while the store fails is tried again by one timer, however many causes there are to look", async () => {
+  let isAway = false;
+  const away = async (method: string) => {
+    if (method === "append" && isAway) throw new CinchError("STORE_FAILED", "The disk has an error.");
+  };
+  const clock = countingClock();
+  const quick = { ...clock, after: (ms: number, callback: () => void) => clock.after(ms === 500 ? 10 : ms, callback) };
+  const tasks = ["stuck", "stuck"];
+  const { h, turn } = await awaiting(tasks, "all", { timeout_ms: 300 }, wrapped(memoryStore(), away), quick);
+  let failures = 0;
+  const pending: number[] = [];
+  const failedOften = new Promise<void>((resolve) => {
+    h.subscribe((event) => {
+      if (event.type === "tool_suspended") isAway = true;
+      if (event.type !== "info" || !event.message.includes("could not be")) return;
+      pending.push(clock.pending.size);
+      if (++failures === 100) resolve();
+    });
+  });
+  await next(h, "tool_suspended");
+  // Its end can't be recorded either, so it is followed again and again.
+  const [child] = Object.values(h.getDisplayState().activeSubagents);
+  await h.deleteThread({ threadId: child!.threadId }).catch(() => undefined);
+  await failedOften;
+  assert.ok(Math.max(...pending.slice(50)) <= Math.max(...pending.slice(0, 25)) + 2, `timers: ${pending.join(" ")}`);
+  isAway = false;
+  assert.equal((await turn).reason, "complete");
   await h.close();
 });

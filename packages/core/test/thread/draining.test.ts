@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool } from "@cinch/core";
+import { CinchError, defineTool, memoryStore } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, noting, texts } from "../support.ts";
+import { wrapped } from "../wrapped-store.ts";
 
 /** Ends when it is told to, or fails when it is aborted. */
 function obedient() {
@@ -138,4 +139,19 @@ test("close with drainMs: 0 stops what runs at once", async () => {
   const closed = h.close({ drainMs: 0 });
   while (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, 1));
   await closed;
+});
+
+test("close does not wait for a store that has failed, if nothing runs", async () => {
+  let hasFailed = false;
+  const fails = async (method: string) => {
+    if (hasFailed && method !== "close") throw new CinchError("STORE_FAILED", "The disk has an error.");
+  };
+  const model = scriptedBy(() => {
+    hasFailed = true;
+    return say("Not recorded.");
+  });
+  const h = await harness({ model, storage: wrapped(memoryStore(), fails) });
+  await assert.rejects(h.sendMessage({ content: "go" }), { code: "STORE_FAILED" });
+  const limit = new Promise((resolve) => setTimeout(resolve, 60_000, "too late").unref());
+  assert.equal(await Promise.race([h.close({ drainMs: 600_000 }).then(() => "closed"), limit]), "closed");
 });

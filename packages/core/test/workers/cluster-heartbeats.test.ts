@@ -100,3 +100,50 @@ test("a heartbeat of the cluster that is removed while the store is away beats i
   assert.equal(failures, 0);
   await eventually(() => beats.includes("b"));
 });
+
+test("a heartbeat of the cluster beats, also if the answer to the append that took its lease was lost", async () => {
+  const beats: string[] = [];
+  let appends = 0;
+  const lost = async (method: string) => {
+    // The first one creates its thread.
+    if (method === "append" && ++appends === 2) throw new CinchError("STORE_FAILED", "The answer was lost.");
+  };
+  const storage = wrapped(memoryStore(), () => undefined, lost);
+  await using h = await harness({ model: script(), storage, heartbeats: [beating(beats, "a")] });
+  await eventually(() => beats.length > 0);
+  assert.equal(appends, 2);
+  assert.deepEqual(await h.listThreads(), []);
+});
+
+test("a lease of the cluster whose taking lost its answer is released when its heartbeat is removed", async () => {
+  const data = new MemoryData();
+  const beats: string[] = [];
+  let appends = 0;
+  const lost = async (method: string) => {
+    if (method === "append" && ++appends === 2) throw new CinchError("STORE_FAILED", "The answer was lost.");
+  };
+  const make = (name: string, storage: MemoryStore) =>
+    harness({ model: script(), storage, heartbeats: [beating(beats, name)] });
+  await using a = await make(
+    "a",
+    wrapped(memoryStore(data), () => undefined, lost),
+  );
+  await eventually(() => appends === 2);
+  await a.removeHeartbeat({ id: "tidy" });
+  await using b = await make("b", memoryStore(data));
+  await eventually(() => beats.includes("b"));
+  assert.deepEqual([await b.listThreads(), counted(beats, "a")], [[], 0]);
+});
+
+test("a harness that closes leaves no timer, also if the lease of its heartbeat could not be released", async () => {
+  const clock = countingClock();
+  const beats: string[] = [];
+  const away = async (method: string) => {
+    if (method === "release") throw new CinchError("STORE_FAILED", "The disk has an error.");
+  };
+  const storage = wrapped(memoryStore(), away);
+  const h = await harness({ model: script(), clock, storage, heartbeats: [beating(beats, "a")] });
+  await eventually(() => beats.length > 0);
+  await h.close();
+  assert.equal(clock.pending.size, 0);
+});
