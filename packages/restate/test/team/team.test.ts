@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { injectFaults } from "./faults.ts";
 import { Team } from "./team.ts";
 
-test("three workers whose processes are killed and stopped for 10 s break no promise", async () => {
-  await using team = await Team.start({ store: "postgres", placement: "restate", threads: 20 });
-  const log = await injectFaults(team, { forMs: 10_000 });
+test("three workers whose processes are killed and stopped for 5 s break no promise", async () => {
+  await using team = await Team.start({ store: "postgres", placement: "restate", threads: 10 });
+  const log = await injectFaults(team, { forMs: 5_000 });
   const { problems, ...counts } = await team.end(60_000);
   assert.deepEqual(problems, [], log.join("\n"));
   assert.ok(counts.turns > 20, `only ${counts.turns} turns`);
