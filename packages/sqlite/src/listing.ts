@@ -32,13 +32,13 @@ const THREADS_WITH_WORD = `SELECT DISTINCT thread FROM search JOIN segments ON j
 const ROWS = `SELECT ${LIST_COLUMNS} FROM threads`;
 const IS_LISTED = "deleted = 0 AND touched < ?1 AND active >= ?2 AND subagent <= ?3 AND (?4 IS NULL OR resource = ?4)";
 const PAGE = `ORDER BY touched DESC ${limitTo("?5")}`;
-/** One query for each kind of work: SQLite merges them in the order of the index, and stops at the limit. */
+/** One query for each kind of work. SQLite merges several in the order of the index, and stops at the limit. */
 const recent = (...work: (0 | 1 | 2)[]) =>
   work.map((one) => `${ROWS} INDEXED BY threads_recent WHERE ${WORK} = ${one} AND ${IS_LISTED}`).join(" UNION ALL ");
 
 /** The ways to a page of the list. SQLite plans a statement before it knows the values, so each way is a statement of its own. */
 export const PAGES = {
-  recent: `${recent(0, 1, 2)} ${PAGE}`,
+  inactive: `${recent(0)} ${PAGE}`,
   active: `${recent(1, 2)} ${PAGE}`,
   ofResource: `${ROWS} INDEXED BY threads_of_resource WHERE resource = ?4 AND ${IS_LISTED} ${PAGE}`,
   children: `${ROWS} INDEXED BY threads_children WHERE parent = ?6 AND ${IS_LISTED} ${PAGE}`,
@@ -50,7 +50,7 @@ export class Listing {
   readonly #one;
   readonly #position;
   readonly #isLarge;
-  readonly #recent;
+  readonly #inactive;
   readonly #active;
   readonly #ofResource;
   readonly #children;
@@ -62,7 +62,7 @@ export class Listing {
     // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
     this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
     this.#isLarge = sql(db, `SELECT 1 FROM threads WHERE resource = ? AND deleted = 0 LIMIT 1 OFFSET ${MOST_SORTED}`);
-    this.#recent = sql<ListRow>(db, PAGES.recent);
+    this.#inactive = sql<ListRow>(db, PAGES.inactive);
     this.#active = sql<ListRow>(db, PAGES.active);
     this.#ofResource = sql<ListRow>(db, PAGES.ofResource);
     this.#children = sql<ListRow>(db, PAGES.children);
@@ -98,7 +98,12 @@ export class Listing {
     const values = [touched, active ? 1 : 0, topLevel ? 0 : 1, resourceId ?? null, most];
     if (parentId !== undefined) return this.#children.all(...values, parentId);
     if (resourceId !== undefined && !this.#isLarge.get(resourceId)) return this.#ofResource.all(...values);
-    return (active ? this.#active : this.#recent).all(...values);
+    const working = this.#active.all(...values);
+    if (active) return working;
+    // Nearly all threads are inactive. SQLite would copy each of their rows to merge them with the others.
+    const inactive = this.#inactive.all(...values);
+    if (working.length === 0) return inactive;
+    return [...working, ...inactive].toSorted((a, b) => b.touched - a.touched).slice(0, most);
   }
 
   #start(before: string | undefined): number {
