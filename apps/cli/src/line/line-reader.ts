@@ -1,4 +1,5 @@
 import type { Clock } from "@cinch/core";
+import { afterSilence } from "../terminal/after-silence.ts";
 import type { LineInput } from "./line-port.ts";
 
 /** Several lines at once, if they were pasted into a terminal, or continued with `\`. */
@@ -70,7 +71,7 @@ export class LineReader {
     const { input, clock } = this.#options;
     if (input.setRaw) {
       input.setRaw(true);
-      await new Promise<void>((resolve) => clock.after(HAND_OVER_MS, resolve));
+      await new Promise<void>((resolve) => afterSilence(clock, HAND_OVER_MS, resolve));
       if (!this.#hidden) input.setRaw(false);
     }
     return ++this.#fences;
@@ -110,7 +111,7 @@ export class LineReader {
     const { input, clock } = this.#options;
     if (!input.setRaw) return this.#deliverEach();
     this.#cancelDelivery?.();
-    this.#cancelDelivery = clock.after(PASTE_MS, () => this.#deliverPaste());
+    this.#cancelDelivery = afterSilence(clock, PASTE_MS, () => this.#deliverPaste());
   }
 
   /** The lines that are finished, as one text. */

@@ -1,4 +1,5 @@
 import type { Clock } from "@cinch/core";
+import { afterSilence } from "./after-silence.ts";
 import { KeyDecoder, type KeyEvent } from "./keys.ts";
 import type { TerminalInput } from "./terminal-port.ts";
 
@@ -33,7 +34,7 @@ export class Keyboard {
     const { timeoutMs } = this.#decoder;
     const { clock, on } = this.#options;
     this.#cancelTimer =
-      timeoutMs === null ? undefined : clock.after(timeoutMs, () => this.#emit(this.#decoder.timeout()));
+      timeoutMs === null ? undefined : afterSilence(clock, timeoutMs, () => this.#emit(this.#decoder.timeout()));
     for (const event of events) on(event);
   }
 }

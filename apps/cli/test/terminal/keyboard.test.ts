@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { systemClock } from "@cinch/core";
 import { Keyboard } from "../../src/terminal/keyboard.ts";
 import type { KeyEvent } from "../../src/terminal/keys.ts";
 import { TestClock } from "./headless.ts";
@@ -52,4 +55,35 @@ test("a keyboard that is not read any more calls nothing", () => {
   type("x");
   clock.advance(1_000);
   assert.deepEqual(events, []);
+});
+
+test("a process that could not run for a while does not take its own pause for a lone Esc", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const typing = connect(port, "127.0.0.1");
+  const [terminal] = (await once(server, "connection")) as [Socket];
+  const events: KeyEvent[] = [];
+  const typed = Promise.withResolvers<void>();
+  const input = {
+    setRaw() {},
+    onBytes(listener: (bytes: Uint8Array) => void) {
+      terminal.on("data", listener);
+      return () => void terminal.off("data", listener);
+    },
+  };
+  const on = (event: KeyEvent) => {
+    events.push(event);
+    typed.resolve();
+  };
+  using _ = new Keyboard({ input, clock: systemClock, unicode: true, on });
+  terminal.once("data", () => {
+    typing.write("[A");
+    for (const end = performance.now() + 200; performance.now() < end;);
+  });
+  typing.write("\u001b");
+  await typed.promise;
+  assert.deepEqual(events, [{ type: "key", key: "up" }]);
+  for (const socket of [typing, terminal]) socket.destroy();
+  server.close();
 });
