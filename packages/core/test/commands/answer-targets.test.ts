@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Agent, defineTool, Harness, memoryStore, type Session } from "@cinch/core";
+import { Agent, CinchError, defineTool, Harness, memoryStore, type Session } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
@@ -143,7 +143,7 @@ for (const tool of ["act", "ask"] as const)
   });
 
 /** Two threads that wait for an approval, one of them in a subagent, in a process that has just opened neither. */
-async function twoThreads(done: string[]) {
+async function twoThreads(done: string[], open = (data: MemoryData) => new MemoryStore(data)) {
   const data = new MemoryData();
   const make = (storage: MemoryStore) => {
     const worker = new Agent({
@@ -174,8 +174,24 @@ async function twoThreads(done: string[]) {
   }
   await before.close();
   const [a = "", b = ""] = ids;
-  return { a, b, h: make(new MemoryStore(data)) };
+  return { a, b, h: make(open(data)) };
 }
+
+test("an answer to a thread that can't be read now fails, and is not given later", async () => {
+  const done: string[] = [];
+  let isAway = true;
+  class Busy extends MemoryStore {
+    override async read(...args: Parameters<MemoryStore["read"]>) {
+      if (args[0] !== b || !isAway) return super.read(...args);
+      isAway = false;
+      throw new CinchError("STORE_BUSY", "The database does not answer.");
+    }
+  }
+  const { b, h } = await twoThreads(done, (data) => new Busy(data));
+  assert.equal(await codeOf(h.respondToToolApproval({ threadId: b, decision: "approve" })), "STORE_BUSY");
+  assert.deepEqual([isAway, done], [false, []]);
+  await h.close();
+});
 
 test("an answer is for the thread that was current at the call, also while its subagents are being opened", async () => {
   const done: string[] = [];
@@ -238,6 +254,12 @@ class SlowElsewhere extends MemoryStore {
   }
 }
 
+/** Whether each of the calls waits for an approval, or has started its subagent. */
+const hasAsked = (h: Harness, calls: number): boolean => {
+  const { pendingApprovals, activeSubagents } = h.getDisplayState();
+  return Object.keys(pendingApprovals).length + Object.keys(activeSubagents).length === calls;
+};
+
 for (const whileWhat of ["subagents are opened", "another answer is looked for"])
   test(`an answer for the oldest question is not for the next one if another process answers first, while ${whileWhat}`, async () => {
     const data = new MemoryData();
@@ -258,8 +280,7 @@ for (const whileWhat of ["subagents are opened", "another answer is looked for"]
     const { id: otherId } = await other.createThread();
     const { id: threadId } = await other.createThread();
     const turn = other.sendMessage({ content: "go" });
-    const isAsked = () => Object.keys(other.getDisplayState().pendingApprovals).length === 2;
-    while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!hasAsked(other, calls.length)) await new Promise((resolve) => setTimeout(resolve, 5));
     const store = new SlowElsewhere(data, threadId);
     const h = make(store);
     await h.switchThread({ threadId });
@@ -294,8 +315,7 @@ test("answers to the oldest question that are given at once, while subagents are
   const other = make(new MemoryStore(data));
   const { id: threadId } = await other.createThread();
   const turn = other.sendMessage({ content: "go" });
-  const isAsked = () => Object.keys(other.getDisplayState().pendingApprovals).length === 3;
-  while (!isAsked()) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!hasAsked(other, 4)) await new Promise((resolve) => setTimeout(resolve, 5));
   const store = new SlowElsewhere(data, threadId);
   const h = make(store);
   await h.switchThread({ threadId });
