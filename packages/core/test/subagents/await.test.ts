@@ -134,7 +134,7 @@ test("agent_await that is due while the store fails is tried again by one timer,
       if (event.type === "tool_suspended") isAway = true;
       if (event.type !== "info" || !event.message.includes("could not be")) return;
       pending.push(clock.pending.size);
-      if (++failures === 100) resolve();
+      if (++failures === 200) resolve();
     });
   });
   await next(h, "tool_suspended");
@@ -142,7 +142,7 @@ test("agent_await that is due while the store fails is tried again by one timer,
   const [child] = Object.values(h.getDisplayState().activeSubagents);
   await h.deleteThread({ threadId: child!.threadId }).catch(() => undefined);
   await failedOften;
-  assert.ok(Math.max(...pending.slice(50)) <= Math.max(...pending.slice(0, 25)) + 2, `timers: ${pending.join(" ")}`);
+  assert.ok(Math.max(...pending) <= 10, `timers: ${pending.join(" ")}`);
   isAway = false;
   assert.equal((await turn).reason, "complete");
   await h.close();
