@@ -201,15 +201,22 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a page of a proxy ends a stream for ever",
     file: "wire.ts",
-    find: "if (version === null && this.#isServer && status !== TOO_LARGE)",
+    find: "if (version === null && this.#isServer)",
     replace: "if (false)",
     tests: ["refused-reconnect"],
   },
   {
     attacks: "client: what is too large for a proxy is sent for ever",
     file: "wire.ts",
-    find: " && status !== TOO_LARGE",
-    replace: "",
+    find: "if (version === null && TOO_LARGE.includes(status))",
+    replace: "if (false)",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: a query that is too long for a server is sent for ever",
+    file: "wire.ts",
+    find: "[413, 414, 431]",
+    replace: "[413]",
     tests: ["refused-reconnect"],
   },
   {

@@ -9,8 +9,8 @@ const PROTOCOL = "1";
 /** A server sends a heartbeat every 15 s, and answers a request that waits after 25 s. */
 export const DEAD_MS = 40_000;
 const SLOW_BYTES_PER_MS = 32;
-/** What is too large for a proxy stays too large. */
-const TOO_LARGE = 413;
+/** What is too large for a proxy, or for Node's own limits, stays too large. */
+const TOO_LARGE = [413, 414, 431];
 
 export type ConnectionState = "online" | "offline";
 
@@ -213,11 +213,12 @@ export class Wire {
     });
     const version = response.headers.get("cinch-protocol");
     const { status } = response;
+    if (version === null && TOO_LARGE.includes(status)) throw tooLarge(status);
     this.#became(version === null ? "offline" : "online");
     this.#isServer ||= version === PROTOCOL;
     // A proxy in between answers for the server, and not for long: with a page of its own, or a limit.
-    if (version === null && this.#isServer && status !== TOO_LARGE) throw new TypeError(`A proxy answered ${status}.`);
-    if (version === PROTOCOL || (version === null && (this.#isServer || status >= 500))) {
+    if (version === null && this.#isServer) throw new TypeError(`A proxy answered ${status}.`);
+    if (version === PROTOCOL || (version === null && status >= 500)) {
       this.#wasReached = true;
       return response;
     }
@@ -252,6 +253,12 @@ function encodedBody(body: unknown): unknown {
 /** Rejects when the signal is aborted: a function that the caller gave need not obey it. */
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+
+function tooLarge(status: number): CinchError {
+  const problem =
+    status === 413 ? "body is too large. Send less" : "address or headers are too large. Use a shorter query or token";
+  return new CinchError("TOO_LARGE" as ErrorCode, `A proxy or the server answered ${status}: the ${problem}.`);
+}
 
 const unreachable = (message: string, cause: unknown): CinchError =>
   new CinchError("UNREACHABLE" as ErrorCode, message, cause);

@@ -18,7 +18,7 @@ const refusal = (status: number, code: string) =>
 const page = (status: number) =>
   new Response("<h1>Hello from the proxy</h1>", { status, headers: { "content-type": "text/html" } });
 
-/** A `fetch` whose streams of threads the test cuts, and answers itself as long as `answer` is set. */
+/** A `fetch` whose streams of threads the test cuts, and answers itself as long as `answer` is set. `isForAll`: other requests, too. */
 function refusing() {
   let open = new AbortController();
   const at = { answer: undefined as (() => Response) | undefined, refused: 0, isForAll: false };
@@ -77,12 +77,43 @@ test("an answer of a proxy is an error before the server was reached, and afterw
   const renamed = client.renameThread({ title: "Later" });
   await until(() => state.refused >= 2);
   assert.equal(client.connection, "offline");
-  state.answer = () => page(413);
-  await assert.rejects(renamed, /413/, "what is too large for a proxy stays too large");
   state.answer = undefined;
+  await renamed;
   await client.renameThread({ title: "Now" });
   assert.equal(client.connection, "online");
   await client.close();
+});
+
+for (const [status, problem] of [
+  [413, /body is too large\. Send less/],
+  [414, /address or headers are too large\. Use a shorter query/],
+  [431, /address or headers are too large\. Use a shorter query/],
+] as const)
+  test(`a request that is too large for a proxy, which answers ${status}, is refused at once`, async () => {
+    await using at = await serving({ model: script(say("hi")) });
+    const { fetch, at: state } = refusing();
+    const client = connect({ url: at.url, fetch });
+    state.isForAll = true;
+    for (const when of ["before the server was reached", "afterwards"]) {
+      state.answer = () => page(status);
+      await assert.rejects(client.listThreads(), { code: "TOO_LARGE", message: problem });
+      assert.equal(client.connection, "online", when);
+      state.answer = undefined;
+      await client.init();
+    }
+    assert.equal(state.refused, 2);
+    await client.close();
+  });
+
+test("a query that is too long for the headers of a server is refused, also if it is the first request", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  for (const wasReached of [false, true]) {
+    const client = connect({ url: at.url });
+    if (wasReached) await client.init();
+    const query = "x".repeat(20_000);
+    await assert.rejects(client.listThreads({ query }), { code: "TOO_LARGE", message: /431/ });
+    await client.close();
+  }
 });
 
 test("a proxy that failed is not taken for the server: its next answer is an error", async () => {
