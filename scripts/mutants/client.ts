@@ -227,9 +227,16 @@ export const client = inPackage("packages/client", [
     tests: ["refused-reconnect"],
   },
   {
+    attacks: "client: the list of a thread's stream ends when the server fails for a moment",
+    file: "event-stream.ts",
+    find: "this.#wasConnected || this.#ports.wasConnected?.()",
+    replace: "this.#wasConnected",
+    tests: ["refused-reconnect"],
+  },
+  {
     attacks: "client: followers of the list are left when the server fails to load it once",
     file: "list-feed.ts",
-    find: "if (!mayRetry(error, !!this.#known)) throw error;",
+    find: "if (!mayRetry(error, this.wasConnected())) throw error;",
     replace: "throw error;",
     tests: ["refused-reconnect"],
   },

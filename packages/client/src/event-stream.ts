@@ -19,6 +19,8 @@ export interface StreamPorts {
   since(): number | undefined;
   /** What streams is asked for often. */
   isBusy(): boolean;
+  /** Another stream has brought the same before. Then an error that may pass ends this one no more than that one. */
+  wasConnected?(): boolean;
   /** A new connection begins: what it sends follows on `since`. */
   connected(): unknown;
   /** Asks for what is new where streams do not arrive; default: for events, at the path of the stream. */
@@ -69,7 +71,8 @@ export class EventStream {
         // Something in between may answer at once, with nothing new.
         if (this.#isPolling && this.#ports.since() !== before) continue;
       } catch (error) {
-        if (!mayRetry(error, this.#wasConnected) && !signal.aborted) throw error;
+        const wasConnected = this.#wasConnected || this.#ports.wasConnected?.();
+        if (!mayRetry(error, wasConnected) && !signal.aborted) throw error;
         if (!mayRetry(error)) this.#ports.failed?.();
         this.#isCrowded = isOf(error, TOO_MANY_STREAMS);
         this.#isPolling = this.#isCrowded || (!this.#isPolling && this.#isSilent);

@@ -60,10 +60,14 @@ export class ListFeed implements StreamPorts {
       try {
         return await this.poll();
       } catch (error) {
-        if (!mayRetry(error, !!this.#known)) throw error;
+        if (!mayRetry(error, this.wasConnected())) throw error;
       }
       await pause(tries, [this.#wire.closed]);
     }
+  }
+
+  wasConnected(): boolean {
+    return !!this.#known;
   }
 
   since(): undefined {

@@ -151,6 +151,27 @@ for (const [name, answer] of [
     await client.close();
   });
 
+for (const [name, answer, options] of [
+  ["fails", () => refusal(500, "INTERNAL"), {}],
+  ["does not know the token of a function", () => refusal(401, "UNAUTHENTICATED"), { token }],
+] as const)
+  test(`the list that the stream of a thread brings goes on after a moment in which the server ${name}`, async () => {
+    await using at = await serving({ model: script(say("hi")) });
+    const { fetch, at: state, refuse } = refusing();
+    const client = connect({ url: at.url, fetch, ...options });
+    const changes = await client.followThreads();
+    const { id: threadId } = await client.createThread();
+    state.isForAll = true;
+    refuse(answer);
+    // The stream of the thread and then that of the list.
+    await until(() => state.refused >= 4);
+    state.answer = undefined;
+    const other = await at.harness.createSession({ threadId });
+    await other.renameThread({ title: "Meanwhile" });
+    await titled(changes, "Meanwhile");
+    await client.close();
+  });
+
 test("a list that the server fails to load once, after a reconnect, is loaded again", async () => {
   await using at = await serving({ model: script(say("hi")) });
   let failures = 0;
