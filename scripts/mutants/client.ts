@@ -234,6 +234,14 @@ export const client = inPackage("packages/client", [
     tests: ["refused-reconnect"],
   },
   {
+    attacks:
+      "client: a list that is followed again gets nothing, because the stream of the thread has reconnected without it",
+    file: "list-feed.ts",
+    find: "      this.left(thread);\n",
+    replace: "",
+    tests: ["one-stream"],
+  },
+  {
     attacks: "client: followers of the list are left when the server fails to load it once",
     file: "list-feed.ts",
     find: "if (!mayRetry(error, this.wasConnected())) throw error;",

@@ -36,9 +36,12 @@ export class ListFeed implements StreamPorts {
     });
   }
 
-  /** The stream of this thread is about to connect. If the list is followed, it brings the changes. */
+  /** The stream of this thread is about to connect. If the list is followed, it brings the changes; otherwise it no longer does. */
   carriedBy(thread: object): true | undefined {
-    if (this.#followers.size === 0) return;
+    if (this.#followers.size === 0) {
+      this.left(thread);
+      return;
+    }
     this.#carriers.add(thread);
     return true;
   }

@@ -7,9 +7,10 @@ import { say, script } from "@cinch/testkit";
 import { serving } from "../../server/test/serving.ts";
 import { freePort } from "../../testkit/test/free-port.ts";
 
-/** A fetch that knows which streams are open. */
+/** A fetch that knows which streams are open, and can cut them. */
 function countedFetch() {
   const open = new Set<string>();
+  let uncut = new AbortController();
   let most = 0;
   const counted = async (url: string, init: RequestInit) => {
     const { accept } = init.headers as Record<string, string>;
@@ -18,10 +19,15 @@ function countedFetch() {
       open.add(path);
       most = Math.max(most, open.size);
       init.signal?.addEventListener("abort", () => open.delete(path));
+      return fetch(url, { ...init, signal: AbortSignal.any([uncut.signal, init.signal!]) });
     }
     return fetch(url, init);
   };
-  return { counted, open, most: () => most };
+  const cutAll = () => {
+    uncut.abort();
+    uncut = new AbortController();
+  };
+  return { counted, open, most: () => most, cutAll };
 }
 
 async function until(changes: AsyncIterableIterator<ThreadListChange>, title: string): Promise<void> {
@@ -59,6 +65,27 @@ test("a client has one stream: that of its thread brings the list, and without a
   assert.ok(most() <= 2, "only a change of threads overlaps");
   await Promise.all([threads.return?.(), pending.return?.()]);
   while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await client.close();
+});
+
+test("a list that is followed again has a stream, although that of the thread has reconnected without it meanwhile", async () => {
+  await using at = await serving({ model: script(say("hello")) });
+  const { counted, open, cutAll } = countedFetch();
+  const client = connect({ url: at.url, fetch: counted });
+  const first = await client.followThreads();
+  const { id: threadId } = await client.createThread();
+  while (!open.has(`/v1/threads/${threadId}/events`) || open.size > 1)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  await first.return?.();
+  cutAll();
+  while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const other = await at.harness.createSession({ threadId });
+  await other.renameThread({ title: "Reconnected" });
+  while (client.getDisplayState().title !== "Reconnected") await new Promise((resolve) => setTimeout(resolve, 5));
+  const second = await client.followThreads();
+  await other.renameThread({ title: "Meanwhile" });
+  await until(second, "Meanwhile");
+  assert.ok(open.has("/v1/events"));
   await client.close();
 });
 
