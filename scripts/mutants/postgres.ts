@@ -31,6 +31,20 @@ export const postgres = inPackage("packages/postgres", [
     tests: ["outages"],
   },
   {
+    attacks: "postgres: a deletion that waits holds up the drafts and leases of all threads",
+    file: "database.ts",
+    find: 'pool: "deletion"',
+    replace: 'pool: "write"',
+    tests: ["lost-answers"],
+  },
+  {
+    attacks: "postgres: a search waits for deletions",
+    file: "database.ts",
+    find: 'index: { pool: "read"',
+    replace: 'index: { pool: "deletion"',
+    tests: ["lost-answers"],
+  },
+  {
     attacks: "P1: a lost answer is not asked for with the same nonce",
     file: "append-lanes.ts",
     find: "op.retry = true;",

@@ -38,8 +38,8 @@ export class QueryFailed extends Error {
   }
 }
 
-/** Appends and beats have their own connections, so that nothing slow delays them. Together at most 8. */
-const POOLS = { append: 2, beat: 1, write: 1, read: 4 };
+/** What must not wait for something slow has its own connections, and so has a deletion, which may wait for as long as it takes. Together at most 8. */
+const POOLS = { append: 2, beat: 1, write: 1, deletion: 1, read: 3 };
 
 interface LaneOptions {
   pool: keyof typeof POOLS;
@@ -52,7 +52,9 @@ const LANES = {
   append: { pool: "append", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
   beat: { pool: "beat", silentMs: [1_500, 3_000, 6_000] },
   write: { pool: "write", silentMs: [2_000, 4_000, 8_000] },
-  longWrite: { pool: "write", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
+  deletion: { pool: "deletion", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
+  // A search waits for it.
+  index: { pool: "read", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
   look: { pool: "read", silentMs: [2_000, 4_000, 8_000] },
   read: { pool: "read", silentMs: [5_000, 60_000] },
 } satisfies Record<string, LaneOptions>;
@@ -89,6 +91,7 @@ export class Database {
       append: poolOf(url, POOLS.append),
       beat: poolOf(url, POOLS.beat),
       write: poolOf(url, POOLS.write),
+      deletion: poolOf(url, POOLS.deletion),
       read: poolOf(url, POOLS.read),
     };
   }

@@ -110,7 +110,7 @@ export class SearchIndexer {
     to: number;
     found: Words[];
   }): Promise<number | null> {
-    const [row] = await this.#database.query<{ next: number | null }>("longWrite", {
+    const [row] = await this.#database.query<{ next: number | null }>("index", {
       text: "SELECT cinch.index_words($1, $2, $3, $4) AS next",
       values: [journal, from, to, JSON.stringify(found)],
     });

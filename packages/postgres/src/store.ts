@@ -165,7 +165,7 @@ class PostgresStore implements Store {
     const text = "SELECT cinch.delete_thread($1, $2, $3) AS family";
     const remove = (unanswered: number) => {
       const values = [escapeText(threadId), nonce, unanswered > 0];
-      return database.once<{ family: [no: number, id: string][] | null }>("longWrite", { text, values }, unanswered);
+      return database.once<{ family: [no: number, id: string][] | null }>("deletion", { text, values }, unanswered);
     };
     const [row] = await database.repeat(remove, { untilKnown: true });
     if (!row?.family) throw threadNotFound(threadId);

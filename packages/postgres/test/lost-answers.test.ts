@@ -3,7 +3,7 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "@cinch/core";
-import { created, event, input } from "./events.ts";
+import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
 import { Proxy } from "./proxy.ts";
 import { until } from "./until.ts";
@@ -195,6 +195,31 @@ describe("lost answers", { concurrency: 8 }, () => {
     await unlock();
     await deletion;
     assert.equal(await store.thread("t"), undefined);
+  });
+
+  test("deletions that wait hold up nothing of other threads", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    const ids = ["a", "b", "c", "d", "e"];
+    for (const id of ids) await store.append(id, [created()], { afterSeq: 0 });
+    await store.append("t", [created(), event("agent_start"), says("found")], { afterSeq: 0, take: 0 });
+    const unlock = await place.lock("blob_refs");
+    const deletions = ids.map((id) => store.deleteThread(id));
+    const outcomes = Promise.allSettled(deletions);
+    await firstBlocked(place, "delete_thread");
+    const piece = { messageId: "m", index: 0, part: "text", text: "…" } as const;
+    await store.saveDraft("t", 1, [piece]);
+    await store.saveFold!("t", { seq: 3, fingerprint: "f", body: "{}" });
+    assert.equal((await store.read("t")).length, 3);
+    assert.equal((await store.findEvents({ resourceId: "me", query: "found" })).length, 1);
+    await store.release("t", 1);
+    assert.ok(await isPending(outcomes));
+    await unlock();
+    await Promise.all(deletions);
+    assert.deepEqual(
+      (await store.threads()).map(({ id }) => id),
+      ["t"],
+    );
   });
 
   test("a command that was not sent fails after ten seconds, while others that were sent wait", async () => {
