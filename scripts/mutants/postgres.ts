@@ -26,8 +26,8 @@ export const postgres = inPackage("packages/postgres", [
   {
     attacks: "P1: an append whose answer was lost is not recognised after another one",
     file: "sql/append-function.ts",
-    find: "IF head.nonce = op.nonce OR EXISTS (",
-    replace: "IF head.nonce = op.nonce OR false AND EXISTS (",
+    find: "(h.nonce = given_nonce OR EXISTS (",
+    replace: "(h.nonce = given_nonce OR false AND EXISTS (",
     tests: ["outages"],
   },
   {
@@ -42,6 +42,13 @@ export const postgres = inPackage("packages/postgres", [
     file: "database.ts",
     find: 'index: { pool: "read"',
     replace: 'index: { pool: "deletion"',
+    tests: ["lost-answers"],
+  },
+  {
+    attacks: "P1: a creation that is asked for again, while its first attempt runs, is taken for that of another process",
+    file: "sql/append-function.ts",
+    find: "coalesce(cinch.earlier_outcome(op.id, op.nonce, op.after, op.count, op.take + 1), '{\"kind\": \"newer\"}')",
+    replace: "'{\"kind\": \"newer\"}'",
     tests: ["lost-answers"],
   },
   {

@@ -114,6 +114,29 @@ describe("lost answers", { concurrency: 8 }, () => {
     assert.deepEqual(contents(await store.read("t")), ["after 1"]);
   });
 
+  test("a thread whose creation is asked for again, while its first attempt still runs, is created once, with its lease", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    for (const take of [undefined, 0]) {
+      const id = `taken ${take}`;
+      // The first attempt waits for it after it has inserted the thread, and the second one waits for the commit of the first.
+      const unlock = await place.lock("segments");
+      const begin = take === undefined ? [] : [event("agent_start")];
+      const appended = store.append(id, [created(), ...begin], { afterSeq: 0, ...(take === 0 && { take }) });
+      await until("the first attempt", async () => (await blocked(place, "append_many")).length === 1);
+      proxy.dropAll();
+      await until("the second attempt", async () => (await blocked(place, "append_many")).length === 2);
+      await unlock();
+      const seq = 1 + begin.length;
+      const [epoch, status] = take === 0 ? ([1, "mine"] as const) : ([0, "free"] as const);
+      assert.deepEqual(await appended, { kind: "appended", seq, epoch, driven: take === 0 });
+      assert.deepEqual(await store.lease(id), { epoch, status });
+      assert.equal((await store.read(id)).length, seq);
+    }
+    const other = await place.store();
+    assert.equal((await other.append("taken 0", [created()], { afterSeq: 0 })).kind, "newer");
+  });
+
   test("appends that are asked for again hold up no others, and one that can't be written at all is rejected", async () => {
     await using at = await withProxy();
     const { store, place, proxy } = at;

@@ -1,9 +1,21 @@
+/** What an append with this nonce has done, or null if it was not written: its answer may have been lost, and it is asked for again. */
+const EARLIER_OUTCOME = `
+CREATE OR REPLACE FUNCTION cinch.earlier_outcome(given text, given_nonce bigint, after integer, count integer, led_to integer)
+RETURNS jsonb LANGUAGE sql AS $function$
+  SELECT jsonb_build_object('kind', 'appended', 'seq', after + count, 'epoch', coalesce(led_to, h.epoch), 'no', h.thread,
+    'listed', true, 'holder', h.holder)
+  FROM cinch.heads h
+  WHERE h.thread = (SELECT t.no FROM cinch.threads t WHERE t.id = given) AND (h.nonce = given_nonce OR EXISTS (
+    SELECT 1 FROM cinch.events e WHERE e.journal = h.thread AND e.seq = after + 1 AND e.nonce = given_nonce))
+$function$;
+`;
+
 /**
  * `append_many` runs a batch of appends in one transaction: the checks of `Store.append` in their order, then the writes. An append that is
  * refused, behind, or of a thread that does not exist is an outcome, and the others are written all the same. It takes its locks in the order
  * of the threads, then those on holders, and those on blobs last and in the order of their hashes, so that two batches can't block each other.
  */
-export const APPEND_MANY = `
+const APPEND_BATCH = `
 CREATE OR REPLACE FUNCTION cinch.append_many(batch jsonb, me bigint, dead jsonb, hashes text[], bytes bytea[])
 RETURNS jsonb LANGUAGE plpgsql AS $function$
 DECLARE
@@ -41,13 +53,8 @@ BEGIN
       WHERE h.thread = (SELECT t.no FROM cinch.threads t WHERE t.id = op.id) FOR NO KEY UPDATE;
     outcome := NULL;
 
-    IF op.retry AND head.thread IS NOT NULL THEN
-      IF head.nonce = op.nonce OR EXISTS (
-        SELECT 1 FROM cinch.events e WHERE e.journal = head.thread AND e.seq = op.after + 1 AND e.nonce = op.nonce)
-      THEN
-        outcome := jsonb_build_object('kind', 'appended', 'seq', op.after + op.count,
-          'epoch', coalesce(op.take + 1, op.epoch, head.epoch), 'no', head.thread, 'listed', true, 'holder', head.holder);
-      END IF;
+    IF op.retry THEN
+      outcome := cinch.earlier_outcome(op.id, op.nonce, op.after, op.count, coalesce(op.take + 1, op.epoch));
     END IF;
     IF outcome IS NOT NULL THEN
       NULL;
@@ -101,7 +108,8 @@ BEGIN
         FROM (SELECT 1) AS one LEFT JOIN cinch.threads s ON s.no = source.thread
         ON CONFLICT (id) DO NOTHING RETURNING no INTO head.thread;
         IF head.thread IS NULL THEN
-          outcome := '{"kind": "newer"}';
+          -- Of two attempts of one creation, the second has waited here for the commit of the first.
+          outcome := coalesce(cinch.earlier_outcome(op.id, op.nonce, op.after, op.count, op.take + 1), '{"kind": "newer"}');
         ELSE
           INSERT INTO cinch.segments (thread, idx, journal, from_seq, to_seq)
             SELECT head.thread, s.idx, s.journal, s.from_seq, least(s.to_seq, op.after)
@@ -186,3 +194,5 @@ BEGIN
   RETURN results;
 END $function$;
 `;
+
+export const APPEND_MANY = EARLIER_OUTCOME + APPEND_BATCH;
