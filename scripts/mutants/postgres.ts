@@ -45,10 +45,18 @@ export const postgres = inPackage("packages/postgres", [
     tests: ["lost-answers"],
   },
   {
-    attacks: "P1: a creation that is asked for again, while its first attempt runs, is taken for that of another process",
+    attacks:
+      "P1: a creation that is asked for again, while its first attempt runs, is taken for that of another process",
     file: "sql/append-function.ts",
-    find: "coalesce(cinch.earlier_outcome(op.id, op.nonce, op.after, op.count, op.take + 1), '{\"kind\": \"newer\"}')",
-    replace: "'{\"kind\": \"newer\"}'",
+    find: 'coalesce(cinch.earlier_outcome(op.id, op.nonce, op.after, op.count, op.take + 1), \'{"kind": "newer"}\')',
+    replace: '\'{"kind": "newer"}\'',
+    tests: ["lost-answers"],
+  },
+  {
+    attacks: "postgres: appends wait for one whose answer was lost while it was sent alone",
+    file: "append-lanes.ts",
+    find: "this.#send([one], { isAlone })",
+    replace: "this.#send([one], { isAlone: true })",
     tests: ["lost-answers"],
   },
   {

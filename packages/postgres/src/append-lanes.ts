@@ -140,11 +140,15 @@ export class AppendLanes {
     }
   }
 
-  /** One of them may be the reason, and the others succeed without it. The lane does not wait for those that are asked for until it is known. */
+  /**
+   * One of them may be the reason, and the others succeed without it. The lane does not wait for those that are asked for until it is known:
+   * one whose answer is lost only now comes back here when it fails again.
+   */
   async #sendAlone(batch: readonly Waiting[]): Promise<void> {
     for (const one of batch) {
-      const sending = this.#send([one], { isAlone: true });
-      if (one.op.retry) sending.catch((error: unknown) => this.#reject([one], error));
+      const isAlone = one.op.retry === true;
+      const sending = this.#send([one], { isAlone });
+      if (isAlone) sending.catch((error: unknown) => this.#reject([one], error));
       else await sending;
     }
   }

@@ -163,6 +163,36 @@ describe("lost answers", { concurrency: 8 }, () => {
     for (const id of ids.slice(0, 3)) assert.deepEqual(contents(await store.read(id)), ["large"]);
   });
 
+  test("an append whose answer is lost only when it is sent alone holds up no others", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    const ids = ["a", "b", "c", "d"];
+    for (const id of [...ids, "e"]) await store.append(id, [created()], { afterSeq: 0 });
+    // The server has no memory for the four, and ends the session of the first attempt of each alone.
+    await place.query(`ALTER FUNCTION cinch.append_many RENAME TO append_really;
+      CREATE SEQUENCE cinch.lost START 1 MINVALUE 0; SELECT setval('cinch.lost', 0);
+      CREATE FUNCTION cinch.append_many${SIGNATURE} RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
+        IF batch::text NOT LIKE '%large%' THEN RETURN cinch.append_really(batch, me, dead, hashes, bytes); END IF;
+        IF jsonb_array_length(batch) = 1 AND batch->0->'retry' IS DISTINCT FROM 'true' THEN
+          PERFORM nextval('cinch.lost'), pg_terminate_backend(pg_backend_pid());
+          PERFORM pg_sleep(5);
+        END IF;
+        RAISE 'no memory' USING ERRCODE = '53200'; END $$`);
+    const lost = async () => Number((await place.query("SELECT last_value AS lost FROM cinch.lost"))[0]!["lost"]);
+    const appends: Promise<{ kind: string }>[] = [];
+    // Two batches: one for each lane.
+    for (const pair of [ids.slice(0, 2), ids.slice(2)]) {
+      for (const id of pair) appends.push(store.append(id, [input("large")], { afterSeq: 1 }));
+      await until("its first one alone", async () => (await lost()) >= appends.length / 2);
+    }
+    assert.equal((await store.append("e", [input("small")], { afterSeq: 1 })).kind, "appended");
+    await until("all of them alone", async () => (await lost()) === ids.length);
+    for (const append of appends) assert.ok(await isPending(append));
+    await place.query("DROP FUNCTION cinch.append_many; ALTER FUNCTION cinch.append_really RENAME TO append_many");
+    for (const { kind } of await Promise.all(appends)) assert.equal(kind, "appended");
+    for (const id of ids) assert.deepEqual(contents(await store.read(id)), ["large"]);
+  });
+
   test("an append that was rolled back each time is rejected: nothing was written", async () => {
     await using at = await withProxy();
     const { store, place } = at;
