@@ -60,6 +60,13 @@ export const postgres = inPackage("packages/postgres", [
     tests: ["lost-answers"],
   },
   {
+    attacks: "postgres: connections that were lost with another one are tried one by one",
+    file: "database.ts",
+    find: "if (isTimeout(error)) this",
+    replace: "if (performance.now() - sentAt >= query_timeout) this",
+    tests: ["lost-connections"],
+  },
+  {
     attacks: "P1: a lost answer is not asked for with the same nonce",
     file: "append-lanes.ts",
     find: "op.retry = true;",

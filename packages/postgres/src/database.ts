@@ -136,8 +136,7 @@ export class Database {
       this.#release(client);
       return rows;
     } catch (error) {
-      const isSilent = performance.now() - sentAt >= query_timeout;
-      if (isSilent) this.#silentSince = Math.max(this.#silentSince, sentAt);
+      if (isTimeout(error)) this.#silentSince = Math.max(this.#silentSince, sentAt);
       const failed = await this.#judged(client, this.#failed(error, true));
       this.#release(client, { isLost: failed.meaning.kind === "away" });
       throw failed;
@@ -299,6 +298,9 @@ export const closedStore = (): CinchError => new CinchError("CLOSED", "The store
 
 /** After so long without an answer, a direct connection counts as lost. Its queries are short. */
 export const SILENT_MS = 5_000;
+
+/** pg gives this error no code. A clock can't tell: by it, a timer may be early. */
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
 type Socketed = ClientBase & { connection: { stream: { destroy(): void } } };
 
