@@ -106,6 +106,13 @@ export const page: Mutant[] = [
       tests: [test("drafts")],
     },
     {
+      attacks: "page: one text without a thread begins two",
+      file: "ui/draft.ts",
+      find: "    if (messagesIn(name).length > 1) draft.set(draft.text);\n",
+      replace: "",
+      tests: [test("drafts")],
+    },
+    {
       attacks: "page: two tabs at one thread have one text",
       file: "ui/draft.ts",
       find: "inTab.get(key) ?? found.get(key)",

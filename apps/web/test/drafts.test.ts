@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { say, scriptedBy } from "@cinch/testkit";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page, Request } from "playwright-core";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
 import { holdTimers, passTime, UNDO_MS } from "./held-timers.ts";
 import { begin, openTab, servedPage } from "./served-page.ts";
@@ -136,6 +136,31 @@ test("a first message that was lost is in the composer after a reload, and begin
     await tab.waitForSelector("text=Echo of First.");
     assert.deepEqual(await sentTexts(tab), ["First"]);
     assert.equal((await served.harness.listThreads()).length, 1);
+    await tab.close();
+  }
+});
+
+test("what was sent and what was typed since without a thread, while the server was away, begin one thread", async (context) => {
+  for (const last of ["typed", "sent"]) {
+    await using served = await servedPage({ model: echo() });
+    const tab = await openTab(context, served.address);
+    const isCreation = (request: Request) => request.method() === "POST" && request.url().endsWith("/v1/threads");
+    await tab.route("**/v1/threads", (route) => (isCreation(route.request()) ? route.abort() : route.fallback()));
+    const tried = tab.waitForEvent("requestfailed", isCreation);
+    await begin(tab, "First");
+    await tried;
+    await tab.fill("#message", "Second");
+    if (last === "sent") await tab.keyboard.press("Enter");
+    await tab.reload();
+    await composerHas(tab, "First\nSecond");
+    await tab.unroute("**/v1/threads");
+    await tab.focus("#message");
+    await tab.keyboard.press("Enter");
+    await tab.waitForSelector("text=/Echo of First\\s+Second\\./");
+    assert.deepEqual(await sentTexts(tab), ["First\nSecond"]);
+    assert.equal((await served.harness.listThreads()).length, 1);
+    await tab.goto(served.address);
+    await composerHas(tab, "");
     await tab.close();
   }
 });

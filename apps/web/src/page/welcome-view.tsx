@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { hasTour, usePage } from "./page-context.ts";
 import { MessageBox, type UnsentMessage } from "./thread/message-box.tsx";
 import { ConnectionNotice } from "./ui/connection-notice.tsx";
-import { useDraft } from "./ui/draft.ts";
+import { useFirstDraft } from "./ui/draft.ts";
 import { focusComposer } from "./ui/focus.ts";
 
 interface Props {
@@ -34,7 +34,7 @@ export function WelcomeView({ isLoading, isFirst, onThreads, pending }: Props): 
 
 function Beginning({ isFirst, pending }: Pick<Props, "isFirst" | "pending">): VNode {
   const { client, info, open } = usePage();
-  const draft = useDraft("new");
+  const draft = useFirstDraft();
   const mayTalk = info.may.includes("talk");
   useEffect(focusComposer, []);
   const begin = async ({ id: inputId, content, files }: UnsentMessage) => {

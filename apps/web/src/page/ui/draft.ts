@@ -95,10 +95,13 @@ export function removeDraft(name: string): void {
   for (const key of [typedKey(name), sentKey(name)]) for (const kept of [inTab, inBrowser]) kept.set(key, null);
 }
 
-function send(name: string, post: (message: SentText) => Promise<unknown>): Promise<unknown> {
+function messagesIn(name: string): SentText[] {
   const [returned, typed] = [returnedTo(name), read(typedKey(name))];
-  const messages =
-    returned.length > 0 && typed === "" ? returned : [...returned, { id: randomIds("input"), content: typed }];
+  return returned.length > 0 && typed === "" ? returned : [...returned, { id: randomIds("input"), content: typed }];
+}
+
+function send(name: string, post: (message: SentText) => Promise<unknown>): Promise<unknown> {
+  const messages = messagesIn(name);
   keepSent(name, [...sentOf(name).filter(({ id }) => underWay.has(id)), ...messages]);
   for (const { id } of messages) underWay.add(id);
   keepDraft(name, "");
@@ -117,4 +120,15 @@ function send(name: string, post: (message: SentText) => Promise<unknown>): Prom
 export function useDraft(name: string): Draft {
   const text = useSyncExternalStore(subscribe, () => textOf(name));
   return { text, set: (next) => keepDraft(name, next), send: (post) => send(name, post) };
+}
+
+/** Of the composer without a thread, where each message begins one: what stands in it is one message. */
+export function useFirstDraft(): Draft {
+  const name = "new";
+  const draft = useDraft(name);
+  const sendAll: Draft["send"] = (post) => {
+    if (messagesIn(name).length > 1) draft.set(draft.text);
+    return draft.send(post);
+  };
+  return { ...draft, send: sendAll };
 }
