@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, defineTool, Harness, type Budget, type HarnessConfig, type ToolSet } from "@cinch/core";
+import { Agent, Harness, type Budget, type HarnessConfig } from "@cinch/core";
 import { MemoryData, MemoryStore, type AppendOptions, type AppendResult } from "@cinch/core/store";
 import type { StampedEvent } from "@cinch/core/journal";
 import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
-import { gated, next, noting, permissions } from "../support.ts";
-import * as z from "zod";
+import { gated, noting, permissions } from "../support.ts";
 import { heldBack, outcomesOf } from "./requests.ts";
 
 // Each answer of a scripted model uses 110 tokens.
@@ -336,110 +335,3 @@ test("a limit in dollars needs the prices of the models below it", async () => {
   assert.match(outcomes(h)[0]!, /The subagent failed/);
   await h.close();
 });
-
-for (const { thinks, works, reason } of [
-  { thinks: 1_000_000, works: 200, reason: "complete" },
-  { thinks: 0, works: 600, reason: "budget" },
-])
-  test(`a turn whose subagent waits ${thinks} ms for a person and works ${works} ms a step ends with ${reason} at a wallMs of 1000`, async () => {
-    let now = 0;
-    const clock = {
-      now: () => now,
-      after: (ms: number, callback: () => void) => {
-        const timer = setTimeout(callback, Math.min(ms, 5));
-        return () => clearTimeout(timer);
-      },
-    };
-    const asks = scriptedBy(({ prompt }) => {
-      now += works;
-      return prompt.at(-1)?.role === "tool" ? say("Done.") : call("ask_user", { question: "Well?" });
-    });
-    const delegates = scriptedBy(({ prompt }) =>
-      prompt.at(-1)?.role === "tool" ? say("Done.") : call("task", { agent: "asks", prompt: "go" }),
-    );
-    const agent = new Agent({ name: "top", model: delegates, subagents: [new Agent({ name: "asks", model: asks })] });
-    const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
-    const turn = h.sendMessage({ content: "go" });
-    assert.equal((await h.settled()).status, "waiting");
-    now += thinks;
-    await h.respondToToolSuspension({ resumeData: "yes" });
-    const { reason: ended } = await turn;
-    assert.equal(ended, reason);
-    await h.close();
-  });
-
-/** A clock that only the test moves; its timers fire soon. */
-function heldClock() {
-  const clock = {
-    ms: 0,
-    now: () => clock.ms,
-    after: (ms: number, callback: () => void) => {
-      const timer = setTimeout(callback, Math.min(ms, 5));
-      return () => clearTimeout(timer);
-    },
-  };
-  return clock;
-}
-
-test("the time in which two subagents work side by side counts once for the turn above them", async () => {
-  const clock = heldClock();
-  const { gate, started, open } = gated();
-  const works = defineTool({
-    description: "Works",
-    input: z.object({}),
-    execute: async () => {
-      await started;
-      clock.ms = 600;
-      return "worked";
-    },
-  });
-  const withTool = (name: string, tool: string, tools: ToolSet) =>
-    new Agent({ name, model: script(call(tool, {}), say(`${name} is done`)), tools });
-  const model = script(
-    call(["task", { agent: "quick", prompt: "a" }, "a"], ["task", { agent: "slow", prompt: "b" }, "b"]),
-    say("Done."),
-  );
-  const subagents = [withTool("quick", "works", { works }), withTool("slow", "gate", { gate })];
-  const agent = new Agent({ name: "top", model, subagents });
-  const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
-  h.subscribe((event) => {
-    if (event.type !== "tool_end" || event.toolCallId !== "a") return;
-    clock.ms = 700;
-    open();
-  });
-  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
-  assert.deepEqual(
-    outcomes(h).filter((text) => text.includes("budget")),
-    [],
-  );
-  await h.close();
-});
-
-for (const asksIn of ["the same turn", "the next turn"])
-  test(`what a background subagent works while a person is asked in ${asksIn} is no work of that turn`, async () => {
-    const clock = heldClock();
-    const { gate, started, open } = gated();
-    const begin = call("task", { agent: "aside", prompt: "a", background: true });
-    const ask = call("ask_user", { question: "Well?" });
-    const isSame = asksIn === "the same turn";
-    const agent = new Agent({
-      name: "top",
-      model: isSame ? script(begin, ask, say("Done.")) : script(begin, say("Begun."), ask, say("Done.")),
-      subagents: [new Agent({ name: "aside", model: script(call("gate", {}), say("done")), tools: { gate } })],
-      subagentBackground: { wake: false },
-    });
-    const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
-    const ended = next(h, "subagent_end");
-    if (!isSame) assert.equal((await h.sendMessage({ content: "begin" })).reason, "complete");
-    const asked = next(h, "tool_suspended");
-    const turn = h.sendMessage({ content: "go" });
-    await Promise.all([asked, started]);
-    clock.ms = 900;
-    open();
-    await ended;
-    clock.ms = 1_000_000;
-    await h.respondToToolSuspension({ resumeData: "yes" });
-    clock.ms += 500;
-    assert.equal((await turn).reason, "complete");
-    await h.close();
-  });
