@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { describe, test } from "node:test";
 import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
 import { Pooler, withoutPooler } from "./pooler.ts";
 import { StoreProcess } from "./store-process.ts";
 import { until } from "./until.ts";
+import { warned } from "./warned.ts";
 
 async function pooled() {
   const place = await Place.make();
@@ -58,7 +58,7 @@ describe("through pgbouncer in transaction mode", { skip: withoutPooler, concurr
   });
 
   test("without one a warning says so, changes are asked for, and a dead driver is found by its beat", async () => {
-    const warned = once(process, "warning");
+    const warning = warned(/give a directUrl/);
     await using at = await pooled();
     const { place, pooler } = at;
     const options = { url: pooler.url, schema: place.schema };
@@ -70,8 +70,7 @@ describe("through pgbouncer in transaction mode", { skip: withoutPooler, concurr
     await store.read("t").catch(() => undefined);
     await driver.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0, awake: true });
     await until("the change", () => last === 2);
-    const [warning] = (await warned) as [Error & { code: string }];
-    assert.equal(warning.code, "CINCH_NO_NOTICES");
+    assert.equal((await warning).code, "CINCH_NO_NOTICES");
     await child.kill();
     await until("the death", async () => (await store.stranded({ limit: 1, freeMs: 1e6 })).length === 1);
   });
