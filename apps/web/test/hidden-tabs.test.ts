@@ -78,11 +78,11 @@ async function streamsOf(url: string): Promise<number> {
   return Number(/^cinch_streams_open (\d+)$/m.exec(await response.text())![1]);
 }
 
-/** Rejects after 20 s. */
+/** Rejects after five minutes: only the end of a wait that hangs. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const limit = Date.now() + 20_000;
+  const limit = Date.now() + 300_000;
   while (!(await isSo())) {
-    assert.ok(Date.now() < limit, `In 20 s it has not become true: ${String(isSo)}`);
+    assert.ok(Date.now() < limit, `In five minutes it has not become true: ${String(isSo)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -116,7 +116,7 @@ test("hidden tabs let go of their streams after a minute, but one, which notifie
   await tabs[keeper]!.close();
   await untilStreams(served.url, 1);
   for (const tab of others) await setVisible(tab, true);
-  for (const tab of others) await tab.waitForSelector(".approval", { timeout: 30_000 });
+  for (const tab of others) await tab.waitForSelector(".approval");
   await untilStreams(served.url, 2);
   assert.deepEqual(
     tabs.flatMap(({ problems }) => problems),

@@ -28,7 +28,7 @@ const ENDLESS: Readonly<Record<string, string>> = {
 /** Whether keys are answered: the page has not stopped. */
 async function answersKeys(tab: Page): Promise<void> {
   await tab.keyboard.press("Control+k");
-  await tab.waitForSelector(".palette-input:focus", { timeout: 60_000 });
+  await tab.waitForSelector(".palette-input:focus");
   await tab.keyboard.press("Escape");
 }
 
@@ -41,7 +41,7 @@ for (const [name, text] of Object.entries(ENDLESS))
     await session.sendMessage({ content: "On" });
     const tab = await openTab(context, served.address);
     await tab.evaluate((hash) => (location.hash = hash), `#/t/${id}`);
-    await tab.waitForSelector("text=After it.", { timeout: 60_000 });
+    await tab.waitForSelector("text=After it.");
     await tab.waitForFunction(() => document.querySelectorAll(".message").length === 4);
     await answersKeys(tab);
     assert.deepEqual(tab.problems, []);
@@ -75,8 +75,8 @@ test("a result and a question of a million characters are shown, and the page go
   await begin(tab, "Go");
   await tab.waitForSelector(".question");
   for (const at of [0, 1]) await tab.click(`.call-line >> nth=${at}`);
-  await tab.waitForSelector(".call .output", { timeout: 60_000 });
-  await tab.waitForSelector(".call .diff", { timeout: 60_000 });
+  await tab.waitForSelector(".call .output");
+  await tab.waitForSelector(".call .diff");
   await answersKeys(tab);
   assert.deepEqual(tab.problems, []);
 });

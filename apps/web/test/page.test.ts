@@ -112,7 +112,7 @@ test("a server that restarts in the middle of a turn is noticed, and the page go
   await using second = await servedPage({ model, tools: { execute }, storage: memoryStore(data), port });
   assert.equal(second.port, port);
   await tab.click(".approval >> text=Approve");
-  await tab.waitForSelector("text=After the restart.", { timeout: 60_000 });
+  await tab.waitForSelector("text=After the restart.");
 });
 
 test("Esc stops a turn, a message steers it, and Alt-Enter queues one that can be edited and removed", async (context) => {

@@ -2,6 +2,7 @@ import { defineTool, type HarnessConfig } from "@cinch/core";
 import { call, say, script, type ScriptedModel } from "@cinch/testkit";
 import type { Browser, Page } from "playwright-core";
 import * as z from "zod";
+import { newContext } from "../../../packages/testkit/test/browser.ts";
 import { pictureFont } from "./picture-font.ts";
 import { begin, openTab, servedPage } from "./served-page.ts";
 
@@ -125,7 +126,7 @@ export const COMPARABLE = `${pictureFont()} time, .call-line .state { visibility
 export async function pictureOf(browser: Browser, state: PictureState, css: string): Promise<Buffer> {
   const { model, look, harness = {}, arrange } = state;
   await using served = await servedPage({ model: model(), tools, harness });
-  const context = await browser.newContext({ ...look, reducedMotion: "reduce", bypassCSP: true });
+  const context = await newContext(browser, { ...look, reducedMotion: "reduce", bypassCSP: true });
   try {
     const tab = await openTab(context, served.address);
     await tab.addStyleTag({ content: css });

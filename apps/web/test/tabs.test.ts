@@ -28,11 +28,11 @@ test("seven tabs of one browser all show a new message and an approval, and each
   const list = await openTab(context, served.url);
   await begin(first, "Build it");
   const tabs = [first, ...others];
-  await Promise.all(tabs.map((tab) => tab.waitForSelector(".approval", { timeout: 30_000 })));
+  await Promise.all(tabs.map((tab) => tab.waitForSelector(".approval")));
   await Promise.all(tabs.map((tab) => tab.waitForSelector(".conversation >> text=Build it")));
-  await list.waitForSelector(".threads .mark.waits", { timeout: 30_000 });
+  await list.waitForSelector(".threads .mark.waits");
   await others.at(-1)!.click(".approval >> text=Approve");
-  await Promise.all(tabs.map((tab) => tab.waitForSelector("text=Built.", { timeout: 30_000 })));
+  await Promise.all(tabs.map((tab) => tab.waitForSelector("text=Built.")));
   assert.deepEqual(
     [...tabs, list].flatMap(({ problems }) => problems),
     [],
@@ -49,8 +49,8 @@ test("a notice says that the server can't be reached, and goes when it is back",
   await tab.waitForSelector("text=Hello.");
   assert.equal(await tab.locator(".connection").count(), 0);
   await served[Symbol.asyncDispose]();
-  await tab.waitForSelector(".connection >> text=can't be reached", { timeout: 30_000 });
+  await tab.waitForSelector(".connection >> text=can't be reached");
   await using again = await servedPage({ model, storage: memoryStore(data), port });
   assert.equal(again.port, port);
-  await tab.waitForSelector(".connection", { state: "detached", timeout: 30_000 });
+  await tab.waitForSelector(".connection", { state: "detached" });
 });

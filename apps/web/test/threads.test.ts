@@ -6,7 +6,7 @@ import { defineTool } from "@cinch/core";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
 import * as z from "zod";
-import { browserTests } from "../../../packages/testkit/test/browser.ts";
+import { browserTests, newContext } from "../../../packages/testkit/test/browser.ts";
 import { holdTimers, passTime, UNDO_MS } from "./held-timers.ts";
 import { begin, openTab, servedPage, TOKEN_OF_BOB, TOKEN_OF_READER } from "./served-page.ts";
 
@@ -61,7 +61,7 @@ test("people at a thread see each other's names, and a reader can neither write 
   await ann.waitForSelector("text=Hello.");
   const path = new URL(ann.url()).hash;
   const others = context.browser()!;
-  const [forBob, forEve] = [await others.newContext(), await others.newContext()];
+  const [forBob, forEve] = [await newContext(others), await newContext(others)];
   const bob = await openTab(forBob, `${served.url}/#token=${TOKEN_OF_BOB}`);
   await bob.evaluate((hash) => (location.hash = hash), path);
   await bob.waitForSelector("text=Hello.");
@@ -105,7 +105,7 @@ test("older messages come by page, and what the reader looks at stays where it i
   }, before - 16);
   await tab.evaluate(() => document.querySelector(".conversation")!.scrollTo(0, 0));
   await tab.click("text=Show older messages");
-  await tab.waitForSelector(".message >> text=Question 1 >> nth=0");
+  await tab.waitForSelector('.message >> text="Question 1" >> nth=0');
   assert.equal(await tab.locator(".message").count(), 280);
   assert.equal(await tab.locator("text=Show older messages").count(), 0);
 });

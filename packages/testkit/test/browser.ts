@@ -4,12 +4,15 @@ import process from "node:process";
 import { pipeline } from "node:stream/promises";
 import { after, test } from "node:test";
 import { createBrotliDecompress } from "node:zlib";
-import { chromium, type Browser, type BrowserContext } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from "playwright-core";
 
 const PACKAGE = new URL("../", import.meta.resolve("@sparticuz/chromium"));
 const CACHE = join(import.meta.dirname, "../../../node_modules/.cache/chromium");
 /** The arguments that the package recommends would switch off what keeps pages apart. */
 const ARGUMENTS = ["--no-sandbox", "--disable-gpu"];
+
+/** Only ends what hangs: the 30 s that Playwright waits are reached on a busy machine. */
+const LIMIT_MS = 300_000;
 
 interface BrowserOptions {
   /** Names that resolve to this machine, such as `evil.example`. */
@@ -20,7 +23,7 @@ interface BrowserOptions {
 export async function startBrowser({ loopbackNames = [] }: BrowserOptions = {}): Promise<Browser> {
   const rules = loopbackNames.map((name) => `MAP ${name} 127.0.0.1`).join(", ");
   const args = rules === "" ? ARGUMENTS : [...ARGUMENTS, `--host-resolver-rules=${rules}`];
-  return chromium.launch({ executablePath: await unpackedBrowser(), args });
+  return chromium.launch({ executablePath: await unpackedBrowser(), args, timeout: LIMIT_MS });
 }
 
 /** The browsers of this process, by their options. */
@@ -34,6 +37,13 @@ function sharedBrowser(options: BrowserOptions): Promise<Browser | string> {
   return browser;
 }
 
+/** A context whose pages wait for as long as a busy machine needs. */
+export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(LIMIT_MS);
+  return context;
+}
+
 /**
  * A `test` in a browser. Each has a context of its own: no page sees what another test stored. If the browser does not start on this
  * machine, the tests are skipped and say why.
@@ -44,7 +54,7 @@ export function browserTests(options: BrowserOptions = {}) {
     test(name, async (t) => {
       const browser = await sharedBrowser(options);
       if (typeof browser === "string") return t.skip(browser);
-      const context = await browser.newContext();
+      const context = await newContext(browser);
       try {
         await body(context);
       } finally {

@@ -12,7 +12,7 @@ import { Served } from "./served.ts";
 const inBrowser = browserTests();
 const tourFolders = (folder: string) => readdirSync(folder).filter((name) => name.startsWith("cinch-tour-"));
 const hint = async (tab: Page, text: string) => {
-  await tab.waitForSelector(`.guide >> text=${text}`, { timeout: 30_000 });
+  await tab.waitForSelector(`.guide >> text=${text}`);
   await untilAnswerable(tab);
 };
 

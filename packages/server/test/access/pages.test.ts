@@ -96,7 +96,7 @@ async function attackFrom(frame: Page | Frame, stage: Stage, target: string): Pr
 }
 
 async function until(isReached: () => boolean): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 300_000;
   while (!isReached() && Date.now() < end) await delay(20);
 }
 
