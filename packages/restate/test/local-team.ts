@@ -39,7 +39,7 @@ export class LocalTeam implements AsyncDisposable {
 
   /** Settles when one of them has run a call. */
   async stepOf(by: string): Promise<void> {
-    await until(`a step of ${by}`, () => this.ran.some((run) => run.by === by), 40_000);
+    await until(`a step of ${by}`, () => this.ran.some((run) => run.by === by));
   }
 
   /** Each call that was recorded ran, once. */

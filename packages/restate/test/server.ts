@@ -8,7 +8,7 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../testkit/test/free-port.ts";
 
-const START_MS = 60_000;
+const START_MS = 300_000;
 
 /** A Restate server. Its requests are signed with the key `identity`. */
 export interface RestateServer {

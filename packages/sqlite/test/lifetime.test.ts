@@ -16,7 +16,7 @@ describe("the lifetime of a store", { concurrency: 3, timeout: 600_000 }, () => 
     await using place = new Place();
     const program = join(import.meta.dirname, "programs/unclosed.ts");
     await promisify(execFile)(process.execPath, ["-C", "@cinch/source", program, place.path], {
-      timeout: 60_000,
+      timeout: 300_000,
     });
     const store = await place.store();
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe("the lifetime of a store", { concurrency: 3, timeout: 600_000 }, () => 
     const program = `(await import("@cinch/sqlite")).sqliteStore({ path: ${JSON.stringify(place.path)} })`;
     await promisify(execFile)(process.execPath, ["-C", "@cinch/source", "--input-type=module", "-e", program], {
       cwd: import.meta.dirname,
-      timeout: 60_000,
+      timeout: 300_000,
     });
     assert.deepEqual(readdirSync(place.folder), []);
     await store.open();

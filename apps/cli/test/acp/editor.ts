@@ -67,9 +67,9 @@ export class Editor {
   }
 
   async until(isReached: () => boolean): Promise<void> {
-    const late = Date.now() + 20_000;
+    const late = Date.now() + 300_000;
     while (!isReached()) {
-      if (Date.now() > late) throw new Error(`Not after 20 s: ${String(isReached)}. stderr: ${this.#stderr}`);
+      if (Date.now() > late) throw new Error(`Not after five minutes: ${String(isReached)}. stderr: ${this.#stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

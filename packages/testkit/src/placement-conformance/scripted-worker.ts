@@ -49,10 +49,10 @@ export class OpenDrive {
   }
 }
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 300_000;
 
 /** Waits for what an engine does within milliseconds. The limit is for busy machines. */
-export const arrives = (condition: () => boolean, what: string): Promise<void> =>
+export const arrives = (condition: () => boolean | Promise<boolean>, what: string): Promise<void> =>
   eventually(condition, what, { ms: LIMIT_MS });
 
 /** Fails if the promise is still pending after so long that only a promise that never settles can be. */
