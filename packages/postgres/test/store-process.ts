@@ -94,7 +94,8 @@ export class StoreProcess {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const waiting: Waiting = { resolve, reject };
     this.#waiting.set(id, waiting);
-    this.#process.send({ id, store, method, args });
+    // Without a listener here, a process that has died would end this one.
+    this.#process.send({ id, store, method, args }, (error) => error && reject(new Error("the process is dead")));
     return { id, waiting, answer: promise };
   }
 

@@ -66,7 +66,8 @@ export class WalkerProcess {
   }
 
   async ask(order: WalkerOrder): Promise<WalkerReport> {
-    this.#child.send(order);
+    // A process that has ended is seen by its exit.
+    this.#child.send(order, () => undefined);
     return this.#next();
   }
 
@@ -82,7 +83,8 @@ export class WalkerProcess {
   #next(): Promise<WalkerReport> {
     const { promise, resolve, reject } = Promise.withResolvers<WalkerReport>();
     this.#answer = resolve;
-    this.#exited.then(() => reject(new Error("The process has ended.")));
+    const ended = () => reject(new Error("The process has ended."));
+    this.#exited.then(ended, ended);
     return promise;
   }
 

@@ -44,7 +44,8 @@ export class StoreProcess {
     const answer = new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve, reject });
-      this.#process.send({ id, method, args });
+      // Without a listener here, a child that has died would end this process.
+      this.#process.send({ id, method, args }, (error) => error && reject(new Error("the child is dead")));
     });
     return answer as ReturnType<Whole[M]>;
   }

@@ -24,6 +24,8 @@ export class RemoteHarness implements AsyncDisposable {
   constructor(folder: string) {
     const child = spawn(process.execPath, [program, folder], { stdio: ["pipe", "pipe", "inherit"] });
     this.#child = child;
+    // Its end is told by `close`.
+    child.stdin.on("error", () => undefined);
     this.#ended = new Promise((resolve) => child.on("close", resolve));
     createInterface({ input: child.stdout }).on("line", (text) => {
       const { id, ran, ...reply } = JSON.parse(text) as Reply & { id?: number; ran?: string };

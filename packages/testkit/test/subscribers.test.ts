@@ -62,7 +62,9 @@ async function subscribeInProcess(name: string, folder: string, since: number) {
   });
   await ready.promise;
   return Object.assign(subscriber, {
-    call: (method: "sendMessage" | "steer", content: string) => child.send({ method, content }),
+    call: (method: "sendMessage" | "steer", content: string) =>
+      // A process that has ended is seen by what was not received.
+      child.send({ method, content }, () => undefined),
     async [Symbol.asyncDispose]() {
       child.disconnect();
       await once(child, "exit");
