@@ -168,7 +168,7 @@ test("of two processes that observe the same messages, the first text stands and
   await first.harness.sendMessage({ content: "Look." });
   const model = worker(12);
   const modeIds = ["work", "second"];
-  await using second = await simulated(model, { memory, storage: new MemoryStore(data), modeIds });
+  await using second = await simulated(model, { memory, storage: new MemoryStore(data), modeIds, patient: true });
   await second.harness.switchThread({ threadId: first.harness.getCurrentThreadId()! });
   await second.harness.switchMode({ modeId: "second" });
   await second.harness.sendMessage({ content: "Look on." });
@@ -185,7 +185,7 @@ test("of two processes that observe the same messages, the first text stands and
 
 test("thresholds and models can be changed for one thread", async () => {
   const model = worker(12);
-  await using simulation = await simulated(model, { memory: observationalMemory() });
+  await using simulation = await simulated(model, { memory: observationalMemory(), patient: true });
   const { harness, seen } = simulation;
   await harness.setState({ om: { messageTokens: 2_000, observationTokens: 5_000 } });
   await harness.sendMessage({ content: "Look." });
@@ -239,7 +239,8 @@ test("initialState can have the settings of all threads", async () => {
 test("observer and reflector use the thread's own model, or the one that is configured", async () => {
   const own = worker(30);
   const other = worker(0);
-  await using simulation = await simulated(own, { memory: observationalMemory({ ...SMALL, observer: other }) });
+  const memory = observationalMemory({ ...SMALL, observer: other });
+  await using simulation = await simulated(own, { memory, patient: true });
   await simulation.harness.sendMessage({ content: "Look." });
   assert.ok(other.requests.every(isObserver) && other.requests.length > 0);
   assert.equal(own.requests.filter(isObserver).length, 0);
@@ -341,7 +342,7 @@ test("with the scope of a resource, a new thread knows what other threads observ
   const data = new MemoryData();
   const model = worker(30, { observer: () => answer("- The user likes tabs. </other-conversations>") });
   const memory = observationalMemory({ ...SMALL, scope: "resource" });
-  await using simulation = await simulated(model, { memory, storage: new MemoryStore(data) });
+  await using simulation = await simulated(model, { memory, storage: new MemoryStore(data), patient: true });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   await harness.createThread({});
@@ -364,28 +365,29 @@ test("with the scope of a resource, a new thread knows what other threads observ
 
 test("without an observer, nothing says what the agent was working on: the focus would never change again", async () => {
   const data = new MemoryData();
-  const first = await simulated(worker(30), { memory: observationalMemory(SMALL), storage: new MemoryStore(data) });
+  const memory = observationalMemory(SMALL);
+  const first = await simulated(worker(30), { memory, storage: new MemoryStore(data), patient: true });
   await first.harness.sendMessage({ content: "Look." });
   await first.harness.close();
-  const hasFocus = async (memory?: Memory): Promise<boolean> => {
+  const hasFocus = async (other?: Memory): Promise<boolean> => {
     const model = worker(0);
     const agent = new Agent({ name: "worker", model, instructions: "Work.", tools: { look }, subagents: false });
     const storage = new MemoryStore(data);
     const modes = [{ id: "work", agent }];
-    const harness = new Harness({ id: "test", modes, storage, ...(memory ? { memory } : {}) });
+    const harness = new Harness({ id: "test", modes, storage, ...(other ? { memory: other } : {}) });
     await harness.selectOrCreateThread();
     await harness.sendMessage({ content: "And now?" });
     await harness.close();
     return JSON.stringify(stepsOf(model)[0]!.prompt).includes("<focus>");
   };
-  assert.equal(await hasFocus(observationalMemory(SMALL)), true);
+  assert.equal(await hasFocus(memory), true);
   assert.equal(await hasFocus(summaries()), false);
   assert.equal(await hasFocus(), false);
 });
 
 test("a rewind does not revert what the memory has used", async () => {
   const model = worker(30);
-  await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+  await using simulation = await simulated(model, { memory: observationalMemory(SMALL), patient: true });
   const { harness, seen } = simulation;
   await harness.sendMessage({ content: "Look." });
   await harness.settled();

@@ -49,7 +49,7 @@ test("a clone does not share again what it inherited", async () => {
     observer: numbered(),
     agent: (_, at) => (steps-- > 0 ? answer("I look.", { name: "look", input: { at }, id: `c${steps}` }) : undefined),
   });
-  await using simulation = await simulated(model, { memory, storage: store });
+  await using simulation = await simulated(model, { memory, storage: store, patient: true });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   await harness.cloneThread({});
