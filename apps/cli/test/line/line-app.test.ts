@@ -149,8 +149,9 @@ test("a call that takes long is announced once, and printed when it has ended", 
   const app = place.start("works");
   await app.answer(READY, "go");
   await app.answer(CHOICES, "1");
-  await app.until(/^runs execute sleep 4; echo worked\n/m);
-  await app.until(/^done execute sleep 4; echo worked .*\n {2}worked\nIt worked\.\n/m);
+  await app.until(/^runs execute until \[ -e gate \]; do sleep 0\.05; done; echo worked\n/m);
+  place.openGate();
+  await app.until(/^done execute until .*; echo worked .*\n {2}worked\nIt worked\.\n/m);
   assert.equal(app.output.match(/^runs /gm)?.length, 1);
 });
 

@@ -91,19 +91,20 @@ export class LineProcess {
   constructor(child: ChildProcessByStdio<Writable, Readable, null>) {
     this.child = child;
     child.stdout.setEncoding("utf8").on("data", (text: string) => (this.output += text));
+    // Its end is told by `close`.
+    child.stdin.on("error", () => undefined);
     this.ended = new Promise((resolve) => child.once("close", (code) => resolve(code)));
   }
 
   /** Waits for what is printed next. What was waited for before is not looked at again. */
   async until(printed: RegExp): Promise<void> {
-    for (let waited = 0; ; waited += 20) {
+    for (const end = Date.now() + 300_000; ; await sleep(20)) {
       const found = printed.exec(this.output.slice(this.#seen));
       if (found) {
         this.#seen += found.index + found[0].length;
         return;
       }
-      if (waited > 40_000) throw new Error(`Not printed: ${printed}. After:\n${this.output}`);
-      await sleep(20);
+      if (Date.now() > end) throw new Error(`Not printed: ${printed}. After:\n${this.output}`);
     }
   }
 

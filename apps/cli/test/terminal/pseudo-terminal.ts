@@ -53,11 +53,10 @@ export class PseudoTerminal {
 
   /** Waits until the terminal shows it. */
   async until(shown: RegExp | (() => boolean)): Promise<void> {
-    const seen = () => (typeof shown === "function" ? shown() : shown.test(this.rows().join("\n")));
-    for (let waited = 0; waited < 30_000; waited += 20) {
-      if (seen()) return;
-      await sleep(20);
-    }
+    const isShown = () => (typeof shown === "function" ? shown() : shown.test(this.rows().join("\n")));
+    // In the middle of a frame the rows are of two frames.
+    const isWhole = () => !this.screen.terminal.modes.synchronizedOutputMode;
+    for (const end = Date.now() + 300_000; Date.now() < end; await sleep(20)) if (isWhole() && isShown()) return;
     throw new Error(`The terminal does not show ${String(shown)}, but:\n${this.rows().join("\n")}`);
   }
 
