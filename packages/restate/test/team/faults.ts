@@ -74,15 +74,21 @@ const FAULTS: readonly Fault[] = [
   { target: "restate", happen: stopRestate },
 ];
 
-/** Begins a fault every 3 to 5 seconds, each kind as often as the others, and returns what happened. Some last longer than that. */
-export async function injectFaults(team: Team, { forMs }: { forMs: number }): Promise<string[]> {
+/**
+ * Begins a fault every 3 to 5 seconds, each kind as often as the others, and returns what happened. Some last longer than that. It ends
+ * after `forMs`, and not before so many messages were accepted: on a busy machine they take longer.
+ */
+export async function injectFaults(
+  team: Team,
+  { forMs, messages = 0 }: { forMs: number; messages?: number },
+): Promise<string[]> {
   const kinds = FAULTS.filter(({ target }) => (target === "postgres" || target === "restate" ? team[target] : true));
   const log: string[] = [];
   const failures: unknown[] = [];
   const lasting = new Map<string, Promise<void>>();
   const started = Date.now();
   let waiting: Fault[] = [];
-  while (Date.now() - started < forMs) {
+  while (Date.now() - started < forMs || team.accepted() < messages) {
     await pause(between(3_000, 5_000));
     if (waiting.length === 0) waiting = kinds.toSorted(() => Math.random() - 0.5);
     const { target, happen } = waiting.pop()!;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -44,6 +44,12 @@ export class Team implements AsyncDisposable {
     return storeOf(this.#member);
   }
 
+  /** How many messages were accepted so far. */
+  accepted(): number {
+    const file = join(this.folder, "accepted");
+    return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
+  }
+
   /** Lets the fronts end what they have begun, then the workers. Tells what the oracle finds. */
   async end(ms: number): Promise<TeamVerdict> {
     writeFileSync(join(this.folder, "stop"), "");
@@ -54,7 +60,9 @@ export class Team implements AsyncDisposable {
     const problems = fronts.filter((front) => !isEnded(front)).map(({ name }) => `${name} has not ended its threads`);
     const workers = this.members.filter(({ role }) => role === "worker");
     for (const worker of workers) worker.signal("SIGTERM");
-    await Promise.all(workers.map((worker) => Promise.race([worker.ended(), pause(20_000)])));
+    await Promise.all(
+      workers.map((worker) => Promise.race([worker.ended(), pause(300_000, undefined, { ref: false })])),
+    );
     problems.push(...workers.filter(({ isAlive }) => isAlive).map(({ name }) => `${name} has not drained`));
     const store = this.store();
     await store.open();
