@@ -1,13 +1,15 @@
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
 /** Below those that the system gives to connections, and to servers that leave the choice to it. */
 const FIRST = 10_000;
 const LAST = 32_000;
+
+/** Each run has a temporary folder of its own, and all runs of a machine have the same ports. */
+const CLAIMS = "/tmp/cinch-ports";
 
 const claims: string[] = [];
 
@@ -19,17 +21,29 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** The test processes of a run have the same temporary folder. */
 function claim(port: number): boolean {
-  const file = join(tmpdir(), `cinch-port-${port}`);
+  if (mkdirSync(CLAIMS, { recursive: true }) !== undefined) chmodSync(CLAIMS, 0o1777);
+  const file = join(CLAIMS, `${port}`);
   try {
-    writeFileSync(file, "", { flag: "wx" });
+    writeFileSync(file, `${process.pid}`, { flag: "wx" });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    removeLeft(file);
+    return false;
   }
   if (claims.push(file) === 1) process.once("exit", removeClaims);
   return true;
+}
+
+/** A process that was killed has not removed its claims. */
+function removeLeft(file: string): void {
+  try {
+    const pid = Number(readFileSync(file, "utf8"));
+    // It is empty while its process writes it.
+    if (pid > 0) process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") rmSync(file, { force: true });
+  }
 }
 
 function removeClaims(): void {
