@@ -15,14 +15,18 @@ const nextOf = async (changes: AsyncIterator<ThreadListChange>): Promise<string>
 
 test("all readers of the list share one stream, which ends with the last of them", async () => {
   await using at = await serving({ model: script(say("hi")) });
-  const { fetch, seen } = faulty(({ pass }) => pass());
+  const streams: AbortSignal[] = [];
+  const { fetch, seen } = faulty(({ init, pass }) => {
+    if (isStream(init)) streams.push(init.signal!);
+    return pass();
+  });
   const client = connect({ url: at.url, fetch });
   const readers = await Promise.all([client.followThreads(), client.followThreads()]);
   await at.harness.createThread({ id: "a" });
   assert.deepEqual(await Promise.all(readers.map(nextOf)), ["created a", "created a"]);
   assert.equal(seen.filter((request) => request === "GET events").length, 1);
   await Promise.all(readers.map((reader) => reader.return?.()));
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  while (!streams[0]!.aborted) await new Promise((resolve) => setTimeout(resolve, 1));
   const again = await client.followThreads();
   assert.equal(seen.filter((request) => request === "GET events").length, 2);
   const waiting = again.next();

@@ -64,6 +64,6 @@ export class Place implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#opened.map((opened) => opened.close()));
-    rmSync(this.folder, { recursive: true });
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }

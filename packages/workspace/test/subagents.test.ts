@@ -66,5 +66,5 @@ test("a rewind reverts what subagents did to files, and diff shows it", async ()
   assert.equal(readFileSync(join(root, "kept.txt"), "utf8"), "before\n");
   assert.equal(existsSync(join(root, "new.txt")), false);
   await h.close();
-  rmSync(root, { recursive: true });
+  rmSync(root, { recursive: true, force: true, maxRetries: 9 });
 });

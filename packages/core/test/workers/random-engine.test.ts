@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, type DurableEvent } from "@cinch/core";
+import { setTimeout as pause } from "node:timers/promises";
+import { defineTool, type DurableEvent, type Session } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
 import * as fc from "fast-check";
 import * as z from "zod";
@@ -70,11 +71,21 @@ async function survive({ fates, ends }: Plan): Promise<void> {
     if (drains) await leaving.close({ drainMs: 5_000 });
     else leaving.store.die();
   }
-  const results = await Promise.all(turns);
+  const results = await continued(sessions, Promise.all(turns));
   assert.deepEqual([...new Set(results.map(({ reason }) => reason))], ["complete"]);
   await eventually(async () => (await front.store.load()).awake === 0);
   for (const [key, runs] of effects.runs) if (key.startsWith("once ")) assert.equal(runs, 1, key);
   for (const threadId of threads) check(await front.store.read(threadId));
+}
+
+/** Waits for the turns. If all their drivers died before they got any further, they are parked until a person continues them. */
+async function continued<T>(sessions: readonly Session[], turns: Promise<T>): Promise<T> {
+  const pending = Symbol("pending");
+  for (;;) {
+    const results = await Promise.race([turns, pause(50, pending)]);
+    if (results !== pending) return results as T;
+    for (const session of sessions) if (session.getDisplayState().status === "parked") await session.resume();
+  }
 }
 
 function check(events: readonly DurableEvent[]): void {

@@ -97,7 +97,7 @@ export async function torture(points: string[], options: TortureOptions = {}): P
     return { points, problems };
   } finally {
     await of?.dispose(folder);
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

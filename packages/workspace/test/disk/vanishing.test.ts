@@ -18,6 +18,7 @@ test("files that stay in a folder are listed, found and read, whatever a command
   for (const path of staying) writeFileSync(join(root, path), "zebra\n");
   const helpers = `const fs = require("fs"); const mkdir = (p) => fs.mkdirSync(p, { recursive: true }); const write = (p) => fs.writeFileSync(p, "zebra"); const remove = (p) => fs.rmSync(p, { recursive: true, force: true, maxRetries: 9 });`;
   const storm = spawn(process.execPath, ["-e", helpers + STORM], { cwd: root, stdio: "ignore" });
+  const ended = once(storm, "exit");
   await once(storm, "spawn");
   try {
     const backend = directoryBackend({ root });
@@ -34,7 +35,7 @@ test("files that stay in a folder are listed, found and read, whatever a command
     }
   } finally {
     storm.kill("SIGKILL");
-    await once(storm, "exit");
+    await ended;
     rmSync(root, { recursive: true, force: true, maxRetries: 9 });
   }
 });
