@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
+import { shareOf } from "../packages/testkit/test/share.ts";
 import { build, entriesOf, folders, importsOf, install, manifestOf, packageOf, root } from "./packages.ts";
 import { run as runWith, type RunResult } from "./run.ts";
 
@@ -164,7 +165,9 @@ describe("the installed packages", { concurrency: false }, () => {
     const command = await run(node, [...args, cinch, "run", "hello"], app);
     assert.deepEqual([command.code, command.stdout], [2, ""]);
     assert.match(command.stderr, ofTheCommand);
-    for (const entry of names.flatMap((name) => entriesOf(placeOf(name)))) {
+    const entries = names.flatMap((name) => entriesOf(placeOf(name)));
+    const [anywhere, others] = [true, false].map((is) => entries.filter((entry) => RUN_ANYWHERE.has(entry) === is));
+    for (const entry of [...shareOf(anywhere!, 3), ...shareOf(others!, 3)]) {
       writeFileSync(join(app, "old.mjs"), `import "${entry}";\n`);
       const imported = await run(node, [...args, "old.mjs"], app);
       if (RUN_ANYWHERE.has(entry)) assert.deepEqual(imported, { code: 0, stdout: "", stderr: "" }, entry);

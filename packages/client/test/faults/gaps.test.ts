@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { shareOf } from "../../../testkit/test/share.ts";
 import { gapRuns } from "./gap-runs.ts";
 
 const SEEDS = 10;
@@ -10,7 +11,7 @@ for (const servers of [1, 2] as const) {
     const faults: Record<string, number> = {};
     // Odd seeds have one server, even ones two: as in `npm run test:gaps`.
     const seeds = Array.from({ length: SEEDS }, (_, at) => servers + 2 * at);
-    await gapRuns(seeds, {
+    await gapRuns(shareOf(seeds, 2), {
       failed: (seed, error) => {
         throw new Error(`npm run test:gaps -- 1 ${seed}`, { cause: error });
       },

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Agent, textOf, type Harness, type HarnessConfig } from "@cinch/core";
 import { call, hang, say, script } from "@cinch/testkit";
 import { bestOfThree } from "../../../testkit/test/best-of-three.ts";
+import { shareOf } from "../../../testkit/test/share.ts";
 import { DyingStore } from "../dying-store.ts";
 import { next, noting, permissions } from "../support.ts";
 import { Engine } from "./engine.ts";
@@ -140,8 +141,9 @@ for (const [how, make, runsInTree] of [
     };
     for (let first = 1; ; first += MOMENTS) {
       const moments = Array.from({ length: MOMENTS }, (_, at) => first + at);
-      const all = moments.flatMap((nth) => [survived(nth, "before"), survived(nth, "after")]);
-      if ((await Promise.all(all)).every(Boolean)) return;
+      const before = shareOf(moments, 3).map((nth) => survived(nth, "before"));
+      const after = shareOf(moments, 3, 1).map((nth) => survived(nth, "after"));
+      if ((await Promise.all([...before, ...after])).every(Boolean)) return;
     }
   });
 }

@@ -5,6 +5,7 @@ import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { createWorkspace, memoryBackend } from "@cinch/workspace";
 import * as fc from "fast-check";
 import * as z from "zod";
+import { isWhole } from "../../../testkit/test/share.ts";
 import { agentTree, type AgentTree, type ToolCall } from "./agent-tree.ts";
 
 const FILES = ["/a/x", "/a/y", "/b/x", "/b/sub/z"];
@@ -148,6 +149,6 @@ test("no tool reads or writes a denied path in a tree of depth 3, whatever the r
         assert.equal(left[path], FILES.includes(path) ? `${contentOf(path)}\n` : undefined, `${path} was changed`);
       await tree.harness.close();
     }),
-    { numRuns: 40 },
+    { numRuns: isWhole ? 40 : 12 },
   );
 });
