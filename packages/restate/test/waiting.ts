@@ -12,11 +12,10 @@ import { TestEngine } from "./engine.ts";
 import { LocalTeam } from "./local-team.ts";
 import type { WalkerOptions, WalkerProcess, WalkerUse } from "./walker-process.ts";
 
-const WAITING = 10_000;
 const ANSWERED = 100;
 /** Of the five processes, each with as many as its store and its placement may have. */
 const MOST_CONNECTIONS = 50;
-/** Less than a hundredth of what they would be as open threads. */
+/** Less than a hundredth of what ten thousand would be as open threads. */
 const HEAP_BYTES = 3_000_000;
 
 /** Two workers and two fronts in processes of their own, and a thread that waits for an approval. */
@@ -56,8 +55,8 @@ class WaitingTeam implements AsyncDisposable {
   }
 
   /** As if as many people had been asked. */
-  copies(threadId: string): Promise<string[]> {
-    return copiedThreads(this.#place, threadId, WAITING);
+  copies(threadId: string, count: number): Promise<string[]> {
+    return copiedThreads(this.#place, threadId, count);
   }
 
   async connections(): Promise<number> {
@@ -93,6 +92,13 @@ class WaitingTeam implements AsyncDisposable {
     return reports.flatMap((report) => ("use" in report ? [report.use] : []));
   }
 
+  /** The fewest timers that each worker had in a moment: some of them are gone soon, as those of a request. */
+  async fewestTimers(): Promise<number[]> {
+    const looks: number[][] = [];
+    for (; looks.length < 5; await pause(50)) looks.push((await this.use()).map(({ timers }) => timers));
+    return this.workers.map((_, nth) => Math.min(...looks.map((timers) => timers[nth]!)));
+  }
+
   async #count(text: string, values: unknown[] = []): Promise<number> {
     const [row] = await this.#place.query(text, values);
     return Number(row!["count"]);
@@ -105,8 +111,8 @@ class WaitingTeam implements AsyncDisposable {
 }
 
 /** Threads that wait cost workers nothing, and those that are answered at once by two fronts all go on. */
-export function testWaiting(engine: "restate" | "graphile"): void {
-  const name = `${WAITING} threads that wait cost workers nothing, and ${ANSWERED} that are answered at once by two fronts all go on (${engine})`;
+export function testWaiting(engine: "restate" | "graphile", { count }: { count: number }): void {
+  const name = `${count} threads that wait cost workers nothing, and ${ANSWERED} that are answered at once by two fronts all go on (${engine})`;
   test(name, async (t) => {
     await using at = await WaitingTeam.start(engine);
     const { team, fronts } = at;
@@ -117,21 +123,24 @@ export function testWaiting(engine: "restate" | "graphile"): void {
     await until("no thread is driven", async () => (await front.metrics()).drivenByAll === 0);
     await until("no job", async () => (await at.jobs()) === 0);
     const before = await at.use();
+    const timersBefore = await at.fewestTimers();
 
-    const ids = await at.copies(threadId);
+    const ids = await at.copies(threadId, count);
     // For several looks of each worker.
     await pause(2_500);
     const { awake, drivenByAll } = await front.metrics();
     assert.deepEqual([awake, drivenByAll, await at.jobs()], [0, 0, 0]);
     assert.ok((await at.connections()) <= MOST_CONNECTIONS, "no connection for a thread");
-    for (const [nth, { heapBytes, timers }] of (await at.use()).entries()) {
+    const timersAfter = await at.fewestTimers();
+    for (const [nth, { heapBytes }] of (await at.use()).entries()) {
       const grown = heapBytes - before[nth]!.heapBytes;
+      const [timersThen, timers] = [timersBefore[nth]!, timersAfter[nth]!];
       t.diagnostic(`heap ${grown} bytes more, ${timers} timers`);
       assert.ok(grown < HEAP_BYTES, `${grown} bytes more`);
-      assert.ok(timers <= before[nth]!.timers + 1, `${timers} timers, and ${before[nth]!.timers} before`);
+      assert.ok(timers <= timersThen + 1, `${timers} timers, and ${timersThen} before`);
     }
 
-    const answered = ids.filter((_, nth) => nth % (WAITING / ANSWERED) === 0);
+    const answered = ids.filter((_, nth) => nth % (count / ANSWERED) === 0);
     const halves = fronts.map((_, half) => answered.filter((_id, nth) => nth % fronts.length === half));
     const given = performance.now();
     const reports = await Promise.all(
@@ -157,6 +166,6 @@ export function testWaiting(engine: "restate" | "graphile"): void {
       return load.awake === 0 && load.drivenByAll === 0;
     });
     await until("no job is left", async () => (await at.jobs()) === 0);
-    assert.equal(await at.waiting(threadId), WAITING - ANSWERED + 1, "the others wait");
+    assert.equal(await at.waiting(threadId), count - ANSWERED + 1, "the others wait");
   });
 }

@@ -1,3 +1,3 @@
 import { testWaiting } from "../waiting.ts";
 
-testWaiting("restate");
+testWaiting("restate", { count: 10_000 });
