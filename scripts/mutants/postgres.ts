@@ -97,7 +97,7 @@ export const postgres = inPackage("packages/postgres", [
   {
     attacks: "an append that is asked for again and again holds up all others",
     file: "append-lanes.ts",
-    find: "if (one.op.retry) sending.catch((error: unknown) => this.#reject([one], error));\n      else await sending;",
+    find: "if (isAlone) sending.catch((error: unknown) => this.#reject([one], error));\n      else await sending;",
     replace: "await sending;",
     tests: ["lost-answers"],
   },

@@ -152,7 +152,7 @@ export const workers = inPackage("packages/core", [
   {
     attacks: "outages: a call that could not be continued waits for ever",
     file: "thread/children.ts",
-    find: "this.#thread.later(RETRY_MS, () => this.changed());",
+    find: "this.#cancelTimer = clock.after(RETRY_MS, () => this.#continueAwaits());",
     replace: "",
     tests: ["subagents/await"],
   },
