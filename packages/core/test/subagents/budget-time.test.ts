@@ -77,25 +77,30 @@ test("the time in which two subagents work side by side counts once for the turn
   await h.close();
 });
 
-for (const asksIn of ["the same turn", "the next turn"])
+for (const asksIn of ["the same turn", "the next turn", "a subagent of the next turn"])
   test(`what a background subagent works while a person is asked in ${asksIn} is no work of that turn`, async () => {
     const clock = heldClock();
     const { gate, started, open } = gated();
     const begin = call("task", { agent: "aside", prompt: "a", background: true });
-    const ask = call("ask_user", { question: "Well?" });
+    const question = call("ask_user", { question: "Well?" });
+    const ask = asksIn.startsWith("a subagent") ? call("task", { agent: "asks", prompt: "a" }) : question;
     const isSame = asksIn === "the same turn";
     const agent = new Agent({
       name: "top",
       model: isSame ? script(begin, ask, say("Done.")) : script(begin, say("Begun."), ask, say("Done.")),
-      subagents: [new Agent({ name: "aside", model: script(call("gate", {}), say("done")), tools: { gate } })],
+      subagents: [
+        new Agent({ name: "aside", model: script(call("gate", {}), say("done")), tools: { gate } }),
+        new Agent({ name: "asks", model: script(question, say("Asked.")), tools: {} }),
+      ],
       subagentBackground: { wake: false },
     });
     const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
     const ended = next(h, "subagent_end");
     if (!isSame) assert.equal((await h.sendMessage({ content: "begin" })).reason, "complete");
-    const asked = next(h, "tool_suspended");
     const turn = h.sendMessage({ content: "go" });
-    await Promise.all([asked, started]);
+    await started;
+    const hasAsked = () => Object.keys(h.getDisplayState().pendingSuspensions).length === 1;
+    while (!hasAsked()) await new Promise((resolve) => setTimeout(resolve, 5));
     clock.ms = 900;
     open();
     await ended;
