@@ -115,13 +115,6 @@ export const workers = inPackage("packages/core", [
     tests: ["thread/driver-watch"],
   },
   {
-    attacks: "outages: a worker keeps the lease that it could not release, and does not drive",
-    file: "turn/driver.ts",
-    find: "await this.askStore(() => this.ports.store.release(this.journal.id, epoch));",
-    replace: "await this.ports.store.release(this.journal.id, epoch);",
-    tests: ["workers/away"],
-  },
-  {
     attacks: "outages: a call of a subagent is refused while the store is away",
     file: "turn/authorize.ts",
     find: "driver.askStore(() => Promise.all(above.map((thread) => thread.refresh())))",

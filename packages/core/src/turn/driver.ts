@@ -282,12 +282,12 @@ export class Driver {
     return this.#lease && "epoch" in this.#lease ? this.#lease.epoch : undefined;
   }
 
-  /** Releases the lease, and hands back the calls that this driver has not run. */
+  /** Releases the lease, and hands back the calls that this driver has not run. Rejects if the store can't: the supervisor tries again. */
   async release(): Promise<void> {
     if (this.epoch !== undefined && this.runnable.size > 0)
       await this.append((state) => handBack(state, this.runnable));
     const epoch = this.epoch ?? this.#mayHold;
-    if (epoch !== undefined) await this.askStore(() => this.ports.store.release(this.journal.id, epoch));
+    if (epoch !== undefined) await this.ports.store.release(this.journal.id, epoch);
     this.#lease = null;
   }
 
