@@ -13,8 +13,8 @@ const memory = observationalMemory({ messageTokens: 2_000, observationTokens: 40
 const FACTS = "A fact. ".repeat(15);
 
 /**
- * An agent that looks `todo` times in each turn, with a new number each time, and an observer that says which results it saw. With
- * `observed`, each step waits for the observer.
+ * An agent that looks `todo` times in each turn, with a new number each time, and an observer that says which results it saw. Each step
+ * waits for the observer: a turn could end before it.
  */
 class Looker {
   todo = 0;
@@ -40,10 +40,10 @@ class Looker {
     });
   }
 
-  async look(harness: Harness, times: number, { observed = false } = {}): Promise<void> {
+  async look(harness: Harness, times: number): Promise<void> {
     this.todo = times;
     using jobs = new MemoryJobs(harness);
-    this.#jobs = observed ? jobs : undefined;
+    this.#jobs = jobs;
     assert.equal((await harness.sendMessage({ content: "Look." })).reason, "complete");
   }
 }
@@ -103,7 +103,7 @@ async function started({
 
 test("a rewind reverts what other conversations would have learned of the reverted messages", async () => {
   await using s = await started();
-  await s.looker.look(s.harness, 20, { observed: true });
+  await s.looker.look(s.harness, 20);
   const before = await learned(s.harness, s.model);
   const toSeq = await seqOf(s.store, s.threadId, 8);
   assert.ok(before.has(1) && before.has(12), [...before].join());
@@ -259,7 +259,7 @@ test("an observation that could not be shared is shared at the next activation, 
   }
   const small = observationalMemory({ messageTokens: 1_000, observationTokens: 1_000, scope: "resource" });
   await using s = await started({ memory: small, store: new Broken(new MemoryData()) });
-  await s.looker.look(s.harness, 80, { observed: true });
+  await s.looker.look(s.harness, 80);
   const { observed } = await journalOf(s.store, s.threadId);
   assert.ok((await s.store.read(s.threadId)).some((event) => event.type === "om_activation" && event.reflected));
   assert.deepEqual(observed.difference(await learned(s.harness, s.model)), new Set());
@@ -268,7 +268,7 @@ test("an observation that could not be shared is shared at the next activation, 
 test("a rewind reverts what a reflection condensed with the rest, and the rest stays known", async () => {
   const small = observationalMemory({ messageTokens: 1_000, observationTokens: 1_000, scope: "resource" });
   await using s = await started({ memory: small });
-  await s.looker.look(s.harness, 150, { observed: true });
+  await s.looker.look(s.harness, 150);
   const journal = await s.store.read(s.threadId);
   assert.ok(journal.some((event) => event.type === "om_activation" && event.reflected));
   const reflection = journal.findLast((event) => event.type === "om_reflection_end")!;
