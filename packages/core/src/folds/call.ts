@@ -116,7 +116,7 @@ export class CallsDraft implements CallsFold {
   #find(calls: readonly OpenCall[], toolCallId: string): readonly number[] {
     if (!this.#isSearched) {
       this.#isSearched = true;
-      return Array.from(calls.keys()).filter((at) => calls[at]!.toolCallId === toolCallId);
+      return calls.flatMap((call, at) => (call.toolCallId === toolCallId ? [at] : []));
     }
     this.#places ??= Map.groupBy(calls.keys(), (at) => calls[at]!.toolCallId);
     return this.#places.get(toolCallId) ?? [];

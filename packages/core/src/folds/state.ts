@@ -129,21 +129,19 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
   const turn = progress.turn && work(progress.turn);
   const worked = workedMs(before.turn, turn);
   const runs = reduceRuns(before.runs, event);
-  const state: ThreadState = {
-    // A copy of `before` with all its fields, or `before` itself.
-    ...(progress as ThreadState),
-    turn,
-    ended: endedAfter(before, event),
-    spent: worked === 0 ? progress.spent : { ...progress.spent, ms: progress.spent.ms + worked },
-    seq,
-    takeovers: takeoversAfter(before, event),
-    given: reduceGiven(before.given, event),
-    control: reduceControl(before.control, event),
-    context: reduceContext(before.context, event),
-    files: reduceFiles(before.files, event),
-    runs,
-    outlived: reduceOutlived(before, event, runs),
-  };
+  // `progress` is `before`, or a copy with all its fields. The copy is changed in place: a second one would cost more than most folds.
+  const state = (progress === before ? { ...before } : progress) as ThreadState;
+  state.turn = turn;
+  state.ended = endedAfter(before, event);
+  if (worked !== 0) state.spent = { ...state.spent, ms: state.spent.ms + worked };
+  state.seq = seq;
+  state.takeovers = takeoversAfter(before, event);
+  state.given = reduceGiven(before.given, event);
+  state.control = reduceControl(before.control, event);
+  state.context = reduceContext(before.context, event);
+  state.files = reduceFiles(before.files, event);
+  state.runs = runs;
+  state.outlived = reduceOutlived(before, event, runs);
   switch (event.type) {
     case "thread_created":
       return { ...state, resourceId: event.resourceId, agent: event.agent ?? null };

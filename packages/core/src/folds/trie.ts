@@ -39,13 +39,13 @@ export function* trieEntries<T>(trie: Trie<T>): Generator<[string, T]> {
   else for (const kid of trie.kids) if (kid) yield* trieEntries(kid);
 }
 
-const records = new WeakMap<object, Readonly<Record<string, unknown>>>();
-
-/** All entries as a record, made once for each version of a trie. */
 export function* trieKeys(trie: Trie<unknown>): Generator<string> {
   for (const [key] of trieEntries(trie)) yield key;
 }
 
+const records = new WeakMap<object, Readonly<Record<string, unknown>>>();
+
+/** All entries as a record, made once for each version of a trie. */
 export function trieRecord<T>(trie: Trie<T>): Readonly<Record<string, T>> {
   if ("leaf" in trie) return trie.leaf;
   const known = records.get(trie) ?? Object.fromEntries(trieEntries(trie));
