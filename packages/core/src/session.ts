@@ -203,9 +203,13 @@ export class Session<Values = StateValues> {
   }
 
   #answer(waiting: WaitingState, answer: AnswerAddress, give: (find: FindCall) => Action<void>): Promise<void> {
-    const { threads } = this.#ports;
-    const place = { thread: this.#thread, visit: threads.visit.bind(threads) };
-    return this.#commands.answer(this.#seat.answerTargets.bind(place, waiting, answer), give);
+    const { answerTargets, queue } = this.#seat;
+    // The call is looked for before the command has its turn.
+    const visit = async <T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T> => {
+      await queue.admit();
+      return this.#ports.threads.visit(threadId, work);
+    };
+    return this.#commands.answer(answerTargets.bind({ thread: this.#thread, visit }, waiting, answer), give);
   }
 
   // Modes, permissions, state

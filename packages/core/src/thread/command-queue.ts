@@ -15,10 +15,15 @@ export class CommandQueue {
     return this.#closed;
   }
 
+  /** Settles when what belongs to a command may begin, also beside the commands that run. */
+  async admit(): Promise<void> {
+    if (this.#closed) throw this.#closedError();
+    await this.#ready();
+  }
+
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(async () => {
-      if (this.#closed) throw this.#closedError();
-      await this.#ready();
+      await this.admit();
       return work();
     });
     this.#last = result.catch(() => undefined);

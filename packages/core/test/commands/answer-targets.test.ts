@@ -328,3 +328,34 @@ test("answers to the oldest question that are given at once, while subagents are
   await h.close();
   await other.close();
 });
+
+test("an answer that names a thread can be the first call of a process, also if its store can't be opened at once", async () => {
+  const data = new MemoryData();
+  const done: string[] = [];
+  const model = scriptedBy(({ prompt }) => (prompt.at(-1)?.role === "tool" ? say("ok") : call("act", { what: "it" })));
+  const make = (storage: MemoryStore) =>
+    new Harness({ id: "test", storage, agent: new Agent({ name: "a", model, tools: tools(done) }) });
+  const before = make(memoryStore(data));
+  const { id: threadId } = await before.createThread();
+  await before.post({ content: "go", delivery: "send" });
+  assert.equal((await before.settled()).status, "waiting");
+  await before.close();
+  let opened = 0;
+  class Opening extends MemoryStore {
+    override async open(): Promise<void> {
+      if (++opened === 1) throw new CinchError("STORE_FAILED", "The disk has an error.");
+      await super.open();
+    }
+    override async thread(...args: Parameters<MemoryStore["thread"]>) {
+      assert.ok(opened > 1, "the store was asked before it was opened");
+      return super.thread(...args);
+    }
+  }
+  const h = make(new Opening(data));
+  assert.equal(await codeOf(h.respondToToolApproval({ threadId, decision: "approve" })), "STORE_FAILED");
+  assert.equal(await codeOf(h.respondToToolApproval({ threadId, decision: "approve" })), "accepted");
+  await h.switchThread({ threadId });
+  await h.settled();
+  assert.deepEqual(done, ["it"]);
+  await h.close();
+});
