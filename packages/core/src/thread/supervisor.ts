@@ -44,8 +44,8 @@ export class Supervisor {
   /** It releases its lease, for which it waits for the store. */
   #releasing: Driver | undefined;
   #running: Promise<void> | undefined;
-  /** Resolved when the driver that runs has stopped, also if its lease can't be released yet. */
-  #atRest: PromiseWithResolvers<void> | undefined;
+  /** Resolved when the driver that runs has stopped, also if its lease can't be released yet. `undefined`: none runs. */
+  #stopped: PromiseWithResolvers<void> | undefined;
   #again: { force: boolean } | undefined;
   #cancelRetry: (() => void) | undefined;
   #reportedBlock: string | undefined;
@@ -71,9 +71,19 @@ export class Supervisor {
     this.#isAssigned = ports.wakes === undefined;
   }
 
-  /** Settles when the driver that runs now has stopped. */
+  /** Settles when the driver that runs now has stopped, and has released its lease. */
   get running(): Promise<void> | undefined {
     return this.#running;
+  }
+
+  /** Settles when no driver runs. One whose lease can't be released yet has stopped. */
+  async rest(): Promise<void> {
+    while (this.#stopped) await this.#stopped.promise;
+  }
+
+  #hasStopped(): void {
+    this.#stopped?.resolve();
+    this.#stopped = undefined;
   }
 
   /** This process drives the thread, or tries to: it does not leave that to another one. */
@@ -152,10 +162,9 @@ export class Supervisor {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
     }
-    const atRest = Promise.withResolvers<void>();
-    this.#atRest = atRest;
+    this.#stopped = Promise.withResolvers<void>();
     this.#running = this.#driveWhenDue(force).finally(() => {
-      atRest.resolve();
+      this.#hasStopped();
       this.#running = undefined;
       const again = this.#again;
       this.#again = undefined;
@@ -268,7 +277,7 @@ export class Supervisor {
       // Another process drives. If it dies, this one continues.
       if (this.#isCalledFor(this.#stateNow, false)) this.#watch(force);
     } catch (error) {
-      await this.#stopped(error, force);
+      await this.#failed(error, force);
     } finally {
       await this.#release();
       // Not awaited: a thread stays open as long as this process drives it.
@@ -284,7 +293,7 @@ export class Supervisor {
     this.#releasing = driver;
     if (driver.hasDriven) this.#lastDrivenTurnId = this.#thread.state.turn?.turnId;
     for (let isReported = false; !(await this.#isReleased(driver, isReported)); isReported = true) {
-      this.#atRest?.resolve();
+      this.#hasStopped();
       await sleep(this.#ports.clock, RETRY_MS, driver.closing);
     }
     this.#releasing = undefined;
@@ -302,7 +311,7 @@ export class Supervisor {
   }
 
   /** Handles an error of the driver: the turn ends with it. If that can't be written, subscribers and callers here get it. */
-  async #stopped(error: unknown, force: boolean): Promise<void> {
+  async #failed(error: unknown, force: boolean): Promise<void> {
     if (this.#closed) return;
     if (error instanceof LeaseLost) {
       this.#isDrivenElsewhere = true;
@@ -357,7 +366,7 @@ export class Supervisor {
   async drain(ms: number): Promise<void> {
     this.#isDraining = true;
     this.#driver?.drain();
-    if (this.#running && this.#atRest && ms > 0) await withTimeout(this.#ports.clock, this.#atRest.promise, { ms });
+    if (this.#stopped && ms > 0) await withTimeout(this.#ports.clock, this.#stopped.promise, { ms });
   }
 
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */

@@ -172,7 +172,7 @@ export class ThreadRegistry {
     if (!(await store.thread(threadId))) return "done";
     return this.visit(threadId, async (thread) => {
       const { seq } = thread.state;
-      while (thread.supervisor.running) await thread.supervisor.running;
+      await thread.supervisor.rest();
       const state = progressAt(thread.state, clock.now());
       const isResting = !needsDriving(state) && !state.foreign;
       // The store may say all the same that it is awake: an older release did not, or a worker has died before it did what it owed.

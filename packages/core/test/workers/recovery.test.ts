@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStore } from "@cinch/core";
+import { CinchError, memoryStore } from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import { gated, harness, next } from "../support.ts";
+import { wrapped } from "../wrapped-store.ts";
 import { eventually } from "./team.ts";
 
 const answering = () => scriptedBy(() => say("done"));
@@ -92,3 +93,25 @@ test("a process that closes takes no more threads, and leaves those that it driv
   for (const id of [threadId, other]) await eventually(async () => (await endOf(data, id)) !== undefined);
   await eventually(() => later.load().turns === 0);
 });
+
+for (const recover of ["all", "opened"] as const)
+  test(`a process drains although a lease can't be released (${recover === "all" ? "recovery" : "drive()"} has taken it)`, async () => {
+    const data = new MemoryData();
+    const threadId = await leftBehind(data);
+    let isAway = false;
+    const storage = wrapped(memoryStore(data), async (method) => {
+      if (isAway && method === "release") throw new CinchError("STORE_FAILED", "The disk has an error.");
+    });
+    const { gate, started, open } = gated("pure");
+    const h = await harness({ model: script(call("gate"), say("never")), tools: { gate }, storage, recover });
+    const driven = recover === "all" ? "handed_over" : h.drive({ threadId });
+    await started;
+    isAway = true;
+    const drained = h.drain({ drainMs: 600_000 });
+    open();
+    const limit = new Promise((resolve) => setTimeout(resolve, 60_000, "too late").unref());
+    assert.equal(await Promise.race([drained.then(() => driven), limit]), "handed_over");
+    isAway = false;
+    await h.close();
+    assert.equal((await memoryStore(data).lease(threadId)).status, "free");
+  });
