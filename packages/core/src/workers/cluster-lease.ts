@@ -16,7 +16,7 @@ export class ClusterLease {
   readonly #ports: ClusterLeasePorts;
   readonly #threadId: string;
   #epoch: number | null = null;
-  /** An append that failed may have taken the lease with this epoch. */
+  /** An append that failed, or has not settled, may have taken the lease with this epoch. */
   #mayHold: number | null = null;
   #trying: Promise<void> | undefined;
   #unfollow: (() => void) | undefined;
@@ -94,7 +94,10 @@ export class ClusterLease {
     if (!isOurs) {
       this.#mayHold = epoch + 1;
       const taken = await store.append(id, [], { afterSeq: 1, take: epoch });
-      if (taken.kind !== "appended") return;
+      if (taken.kind !== "appended") {
+        this.#mayHold = null;
+        return;
+      }
     }
     this.#epoch = this.#mayHold;
     this.#cancelRetry?.();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CinchError, memoryStore, type Heartbeat } from "@cinch/core";
-import { MemoryData, type MemoryStore } from "@cinch/core/store";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { script } from "@cinch/testkit";
 import { countingClock } from "../counting-clock.ts";
 import { harness } from "../support.ts";
@@ -146,4 +146,32 @@ test("a harness that closes leaves no timer, also if the lease of its heartbeat 
   await eventually(() => beats.length > 0);
   await h.close();
   assert.equal(clock.pending.size, 0);
+});
+
+test("a heartbeat of the cluster that is replaced while it tries for the lease leaves the lease of the new one alone", async () => {
+  const data = new MemoryData();
+  const tries: string[] = [];
+  const released: string[] = [];
+  const isLate = Promise.withResolvers<void>();
+  class Slow extends MemoryStore {
+    override async append(...args: Parameters<MemoryStore["append"]>) {
+      const isTry = args[0].startsWith("heartbeat:") && args[2].take !== undefined;
+      if (isTry && tries.push(args[0]) === 1) await isLate.promise;
+      return super.append(...args);
+    }
+    override async release(...args: Parameters<MemoryStore["release"]>) {
+      released.push(args[0]);
+      return super.release(...args);
+    }
+  }
+  const beats: string[] = [];
+  await using h = await harness({ model: script(), storage: new Slow(data) });
+  const replaced = h.registerHeartbeat(beating(beats, "old"));
+  const replacing = h.registerHeartbeat(beating(beats, "new"));
+  await eventually(() => beats.includes("new"));
+  isLate.resolve();
+  await Promise.all([replaced, replacing]);
+  const before = beats.length;
+  await eventually(() => beats.length > before + 3);
+  assert.deepEqual([released, counted(beats, "old")], [[], 0]);
 });
