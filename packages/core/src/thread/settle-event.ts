@@ -4,6 +4,9 @@ import { queuedCount } from "../folds/inbox.ts";
 import { resultInJournal } from "../queries/history.ts";
 import type { Thread } from "./thread.ts";
 
+/** Whether callers that wait for a turn are told that it will not come. */
+export const dropsInputs = ({ type }: DurableEvent): boolean => type === "abort_requested" || type === "input_removed";
+
 /**
  * Settles the callers that wait for this event, and emits the live events that follow from it. Reads the state only where it is needed:
  * that folds the events so far, and the events of one append are cheaper to fold as one batch.

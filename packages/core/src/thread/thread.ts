@@ -29,7 +29,7 @@ import { MemoryJobs } from "./memory-jobs.ts";
 import { OwedWork } from "./owed-work.ts";
 import { findModes } from "./thread-modes.ts";
 import { ThreadTranscript } from "./thread-transcript.ts";
-import { settleEvent } from "./settle-event.ts";
+import { dropsInputs, settleEvent } from "./settle-event.ts";
 import { TreePolicies } from "./tree-policies.ts";
 import { TurnResults } from "./turn-results.ts";
 
@@ -282,7 +282,8 @@ export class Thread implements Journal {
       this.feed.push(event);
     }
     this.derived({ type: "resync", seq: this.state.seq, displayState: this.display });
-    for (const event of events) this.#settle(event);
+    // By the state after the rewind, the input of a turn that has ended looks dropped. The rewind asks the journal what became of it.
+    for (const event of events) if (!dropsInputs(event)) this.#settle(event);
   }
 
   /** Settles when the condition holds; rejects if the thread is closed here first, or can't be driven. */

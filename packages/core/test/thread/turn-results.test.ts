@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Agent, Harness } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, scriptedBy } from "@cinch/testkit";
-import { gated, harness } from "../support.ts";
+import { gated, harness, next } from "../support.ts";
 
 /** Does not hear of what others append. */
 class DeafStore extends MemoryStore {
@@ -149,4 +149,37 @@ test("a message that is sent again with its id while a rewind settles the first 
   assert.equal((await first).reason, "aborted");
   open();
   assert.equal((await second).reason, "complete");
+});
+
+test("a message whose turn completed in another process has its result, also if the next turn was aborted and the thread rewound then", async () => {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  const model = () =>
+    scriptedBy(({ prompt }) => {
+      const last = JSON.stringify(prompt.at(-1));
+      if (last.includes("wait")) return call("gate");
+      return last.includes("stop me") ? hang("well") : say("ok");
+    });
+  await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
+  const { id: threadId } = await other.createThread();
+  const first = other.sendMessage({ content: "wait" });
+  await started;
+  await using deaf = await harness({ model: model(), tools: { gate }, storage: new DeafStore(data) });
+  await deaf.switchThread({ threadId });
+  const sent = deaf.sendMessage({ content: "mine", id: "mine" });
+  await deaf.listInbox();
+  open();
+  await first;
+  assert.equal((await other.resultOf({ inputId: "mine" })).reason, "complete");
+  const answering = next(other, "message_update");
+  const stopped = other.sendMessage({ content: "stop me" });
+  await answering;
+  await other.abort();
+  await stopped;
+  const { seq: toSeq } = other.getDisplayState();
+  await other.renameThread({ title: "Reverted" });
+  await other.rewind({ toSeq });
+  await deaf.settled();
+  const { reason, message } = await sent;
+  assert.deepEqual([reason, message?.content], ["complete", [{ type: "text", text: "ok" }]]);
 });
