@@ -5,7 +5,7 @@ import type { ReachableThreads } from "../thread/reachable-threads.ts";
 import { signedBy, type SignedThread } from "../thread/signed-thread.ts";
 import { controlInForce } from "./control-in-force.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
-import { checkSeq } from "./rewind.ts";
+import { refuseReverted } from "./refuse-reverted.ts";
 
 export interface CloneOptions {
   /** If the resource has a thread with this id, no clone is created, and that thread is entered. Default: a new id. */
@@ -31,7 +31,7 @@ export async function cloneThread(
   const { state, folds, ports } = source;
   refuseForeign(state.foreign);
   const seq = atSeq ?? state.seq;
-  if (atSeq !== undefined) checkSeq("atSeq", atSeq, source.state.seq);
+  if (atSeq !== undefined) await refuseReverted(source, "atSeq", atSeq);
   const id = chosenId ?? ports.ids("thread");
   const { policies, modeId } = await controlInForce(source);
   const current = { rules: [...policies.rules], state: yoloUpdate(policies) };

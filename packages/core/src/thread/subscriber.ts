@@ -85,7 +85,7 @@ export function deliver(event: HarnessEvent, subscribers: Iterable<Subscriber>):
 /** `null` if there are too many events, they are too large, or a rewind has reverted `since`. */
 async function eventsSince(thread: Thread, since: number, upTo: number): Promise<HarnessEvent[] | null> {
   if (since > upTo || upTo - since > REPLAY_LIMIT) return null;
-  // A release before this one could rewind to an event that was reverted already: then no rewind after `since` tells.
+  // Earlier releases could rewind to an event that was reverted already: then no rewind after `since` tells.
   if (since > 0 && since < upTo && !(await isInForce((range) => thread.read(range), since))) return null;
   const past: HarnessEvent[] = [];
   let bytes = 0;

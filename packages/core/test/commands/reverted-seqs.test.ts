@@ -46,3 +46,18 @@ test("a subscriber that returns with an event that was reverted is told to resyn
   assert.equal(await firstEvent(first), "thread_rewound");
   for (const since of [first + 1, second, third, afterSeq]) assert.equal(await firstEvent(since), "resync", `${since}`);
 });
+
+test("no command takes the seq of an event that a rewind has reverted", async () => {
+  await using h = await harness({ model: model() });
+  await h.createThread();
+  const [first, second, third] = await threeTurns(h);
+  await h.rewind({ toSeq: first });
+  const refused = { code: "INVALID_INPUT", message: /which a rewind has reverted/ };
+  for (const seq of [first + 1, second, third]) {
+    await assert.rejects(h.rewind({ toSeq: seq }), refused);
+    await assert.rejects(h.rewind({ toSeq: seq, dryRun: true }), refused);
+    await assert.rejects(h.cloneThread({ atSeq: seq }), refused);
+  }
+  await h.rewind({ toSeq: first - 1 });
+  await h.cloneThread({ atSeq: 1 });
+});
