@@ -1,7 +1,9 @@
 import type { AwaitMode } from "../config/subagent-options.ts";
 import type { Call } from "./call.ts";
-import { trieGet } from "./trie.ts";
+import type { Run } from "./runs.ts";
 import type { ThreadState } from "./state.ts";
+import { trieGet } from "./trie.ts";
+import type { Turn } from "./turn-work.ts";
 
 /** What `agent_await` waits for, as its suspension records it. */
 export interface AwaitPayload {
@@ -35,7 +37,18 @@ export function awaited({ runs }: ThreadState, { ids, mode }: AwaitPayload): "me
 export const awaitingCalls = ({ turn }: ThreadState): readonly Call[] =>
   turn?.calls.filter(({ state, forChildren, suspension }) => state === "suspended" && forChildren && suspension) ?? [];
 
-export const awaitPayload = ({ suspension }: Call): AwaitPayload =>
+/** Whether the turn waits for the end of a run: the call that started it does, or a call of `agent_await`. */
+export function waitsForRun({ turnId, calls }: Turn, run: Pick<Run, "turnId" | "toolCallId" | "background">): boolean {
+  const agentId = run.background?.agentId ?? "";
+  return calls.some(({ state, forChildren, toolCallId, suspension }) => {
+    if (state !== "suspended" || !forChildren) return false;
+    return suspension
+      ? awaitPayload({ suspension }).ids.includes(agentId)
+      : turnId === run.turnId && toolCallId === run.toolCallId;
+  });
+}
+
+export const awaitPayload = ({ suspension }: Pick<Call, "suspension">): AwaitPayload =>
   suspension?.suspendPayload as unknown as AwaitPayload;
 
 /** Why a call of `agent_await` continues now. `null`: it waits. */

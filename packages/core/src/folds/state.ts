@@ -124,7 +124,7 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
 function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft): ThreadState {
   const { type, v, seq } = event;
   if (isForeign(event)) return { ...before, seq, foreign: before.foreign ?? { type, v, seq } };
-  const work = workAfter(before.turn, event);
+  const work = workAfter(before.turn, event, before.runs);
   const progress = reduceProgress(before, event, draft);
   const turn = progress.turn && work(progress.turn);
   const worked = workedMs(before.turn, turn);

@@ -1,10 +1,12 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
+import { waitsForRun } from "./awaited.ts";
 import type { Call } from "./call.ts";
 import { isStepUsage, isWaiting, type OpenTurn } from "./progress.ts";
+import type { Runs } from "./runs.ts";
 import { elapsed, type Stopwatch } from "./stopwatch.ts";
-import { emptyTrie, trieSet, type Trie } from "./trie.ts";
+import { emptyTrie, trieGet, trieSet, type Trie } from "./trie.ts";
 
 /** The part of a turn that only a driver needs. */
 export interface TurnWork {
@@ -35,9 +37,9 @@ export interface Turn extends OpenTurn, TurnWork {
   calls: readonly Call[];
 }
 
-/** Must be called before the event is folded into the calls of the turn. Returns a function for the turn that is folded then. */
-export function workAfter(turn: Turn | null, event: DurableEvent): (open: OpenTurn) => Turn {
-  const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn) && !endsBeside(turn, event));
+/** Must be called before the event is folded into the calls of the turn. `runs`: before the event. Returns a function for the turn that is folded then. */
+export function workAfter(turn: Turn | null, event: DurableEvent, runs: Runs): (open: OpenTurn) => Turn {
+  const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn) && !endsBeside(turn, event, runs));
   return (open) => {
     if (!turn || !watch || turn.turnId !== open.turnId) return { ...open, ...newWork(event), calls: [] };
     const change = changedWork(turn, event);
@@ -47,10 +49,12 @@ export function workAfter(turn: Turn | null, event: DurableEvent): (open: OpenTu
   };
 }
 
-/** Whether this is the end of a run that the turn does not wait for: one of an earlier turn, or in the background while a person is asked. */
-const endsBeside = ({ turnId, calls }: Turn, event: DurableEvent): boolean =>
-  event.type === "subagent_end" &&
-  (event.turnId !== turnId || !calls.some((call) => call.state === "suspended" && call.forChildren));
+/** Whether this is the end of a run that the turn does not wait for: one of an earlier turn, or in the background beside what it waits for. */
+function endsBeside(turn: Turn, event: DurableEvent, { unfinished }: Runs): boolean {
+  if (event.type !== "subagent_end") return false;
+  const { turnId = "", toolCallId } = event;
+  return !waitsForRun(turn, trieGet(unfinished, event.runId) ?? { turnId, toolCallId });
+}
 
 function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> | null {
   switch (event.type) {

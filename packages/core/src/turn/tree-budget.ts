@@ -2,6 +2,7 @@ import { exhausted, limitsCost, type Budget, type Used } from "../config/budget.
 import { CinchError } from "../errors.ts";
 import { readEvent } from "../events/read-event.ts";
 import { tokensOf, totalOf, type Spending } from "../events/usage.ts";
+import { waitsForRun } from "../folds/awaited.ts";
 import { isWaiting } from "../folds/progress.ts";
 import { isOpenIn, runOfTurn, type Run } from "../folds/runs.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/state.ts";
@@ -22,15 +23,17 @@ export async function exhaustedInTree({ state, ports, ancestors }: Driver, setup
   if (budgets.length === 0 && ancestors.every((thread) => budgetsOf(thread).length === 0)) return null;
   let below = state;
   let turnId = state.turn?.turnId;
-  let workedMs = 0;
-  const own = await reachedIn(state, budgets, { turnId, workedMs, ports });
+  let work: Work | null = null;
+  const own = await reachedIn(state, budgets, { turnId, work, ports });
   if (own !== null) return own;
   for (const thread of ancestors.toReversed()) {
     const above = (await stateOf(thread.id, ports)) ?? thread.state;
     // A turn that a person has started in the thread of a subagent is no run: no turn above is charged for it.
-    turnId = runOfTurn(below, turnId, above)?.turnId;
-    workedMs = (below.turn?.watch.ms ?? 0) + sinceWatch(below, { workedMs, ports });
-    const reached = await reachedIn(above, budgetsOf(thread), { turnId, workedMs, ports });
+    const run = runOfTurn(below, turnId, above);
+    turnId = run?.turnId;
+    const ms: number = (below.turn?.watch.ms ?? 0) + sinceWatch(below, work, ports);
+    work = run ? { run, ms } : null;
+    const reached = await reachedIn(above, budgetsOf(thread), { turnId, work, ports });
     if (reached !== null) return `${reached}, of a thread above this one`;
     below = above;
   }
@@ -50,12 +53,12 @@ export const limitsCostInTree = ({ agent }: ThreadState, { threads }: DriverPort
 /** What all turns of a thread and one of them have used, including their unfinished runs. */
 async function usedIn(
   state: ThreadState,
-  { turnId, workedMs, ports }: { turnId: string | undefined; workedMs: number; ports: DriverPorts },
+  { turnId, work, ports }: { turnId: string | undefined; work: Work | null; ports: DriverPorts },
 ): Promise<{ turn: Used | null; thread: Used }> {
   const { turn, usage, spent, outlived } = state;
   const runs = await usedByRuns(state, ports);
   const below = totalOf(runs);
-  const sinceMs = sinceWatch(state, { workedMs, ports });
+  const sinceMs = sinceWatch(state, work, ports);
   const thread = {
     steps: spent.steps,
     tokens: tokensOf(usage) + below.tokens,
@@ -73,14 +76,21 @@ async function usedIn(
   return { turn: ended ? { steps: 0, wallMs: 0, ...totalOf([ended, ...belowTurn]) } : null, thread };
 }
 
+/** How long the turn of a subagent has worked on its run so far. */
+interface Work {
+  run: Run;
+  ms: number;
+}
+
 /**
- * How long the turn has worked since its stopwatch was last read. One that waits has worked as long as the turn below it, but for the time
- * in which another subagent worked beside that: the stopwatch has it already.
+ * How long the turn has worked since its stopwatch was last read. One that waits for the run below it has worked as long as that, but for the
+ * time in which another subagent worked beside it: the stopwatch has it already.
  */
-function sinceWatch({ turn }: ThreadState, { workedMs, ports }: { workedMs: number; ports: DriverPorts }): number {
+function sinceWatch({ turn }: ThreadState, work: Work | null, { clock }: DriverPorts): number {
   if (!turn) return 0;
-  const sinceMs = Math.max(0, ports.clock.now() - turn.watch.at);
-  return isWaiting(turn) ? Math.min(workedMs, sinceMs) : sinceMs;
+  const sinceMs = Math.max(0, clock.now() - turn.watch.at);
+  if (!isWaiting(turn)) return sinceMs;
+  return work && waitsForRun(turn, work.run) ? Math.min(work.ms, sinceMs) : 0;
 }
 
 type UsedByRun = Spending & Pick<Run, "turnId">;

@@ -77,14 +77,14 @@ test("the time in which two subagents work side by side counts once for the turn
   await h.close();
 });
 
-for (const asksIn of ["the same turn", "the next turn", "a subagent of the next turn"])
+for (const asksIn of ["the same turn", "a subagent of the same turn", "the next turn", "a subagent of the next turn"])
   test(`what a background subagent works while a person is asked in ${asksIn} is no work of that turn`, async () => {
     const clock = heldClock();
     const { gate, started, open } = gated();
     const begin = call("task", { agent: "aside", prompt: "a", background: true });
     const question = call("ask_user", { question: "Well?" });
     const ask = asksIn.startsWith("a subagent") ? call("task", { agent: "asks", prompt: "a" }) : question;
-    const isSame = asksIn === "the same turn";
+    const isSame = asksIn.endsWith("the same turn");
     const agent = new Agent({
       name: "top",
       model: isSame ? script(begin, ask, say("Done.")) : script(begin, say("Begun."), ask, say("Done.")),
@@ -110,3 +110,40 @@ for (const asksIn of ["the same turn", "the next turn", "a subagent of the next 
     assert.equal((await turn).reason, "complete");
     await h.close();
   });
+
+test("a subagent in the background is not ended by what it works while the turn above it asks a person", async () => {
+  const clock = heldClock();
+  const asked = Promise.withResolvers<void>();
+  const works = defineTool({
+    description: "Works",
+    effect: "pure",
+    input: z.object({}),
+    execute: async () => {
+      await asked.promise;
+      clock.ms += 300;
+      return "worked";
+    },
+  });
+  const thinks = scriptedBy(({ prompt }) => {
+    if (prompt.at(-1)?.role !== "user") return call("ask_user", { question: "Well?" });
+    clock.ms += 600;
+    return call("task", { agent: "aside", prompt: "a", background: true });
+  });
+  const aside = script(call("works", {}), call("works", {}), say("done"));
+  const agent = new Agent({
+    name: "top",
+    model: thinks,
+    subagents: [new Agent({ name: "aside", model: aside, tools: { works } })],
+    subagentBackground: { wake: false },
+  });
+  const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
+  const ended = next(h, "subagent_end");
+  const asking = next(h, "tool_suspended");
+  const turn = h.sendMessage({ content: "go" });
+  await asking;
+  asked.resolve();
+  assert.equal((await ended).status, "complete");
+  await h.abort();
+  await turn;
+  await h.close();
+});
