@@ -93,4 +93,25 @@ export const delegation = inPackage("packages/core", [
     replace: "if (since === undefined) return;",
     tests: ["subagents/subscribing"],
   },
+  {
+    attacks: "budgets: what a background subagent works counts while the turn above it asks a person",
+    file: "turn/tree-budget.ts",
+    find: "work && waitsForRun(turn, work.run) ? Math.min(work.ms, sinceMs) : 0",
+    replace: "Math.min(work?.ms ?? 0, sinceMs)",
+    tests: ["subagents/budget-time"],
+  },
+  {
+    attacks: "budgets: what a background subagent has worked counts beside one that the turn waits for",
+    file: "folds/awaited.ts",
+    find: "turnId === run.turnId && toolCallId === run.toolCallId;",
+    replace: "turnId === run.turnId;",
+    tests: ["subagents/budget-time"],
+  },
+  {
+    attacks: "budgets: what a background subagent has worked does not count for a turn that awaits it",
+    file: "folds/awaited.ts",
+    find: "awaitPayload({ suspension }).ids.includes(agentId)",
+    replace: "false",
+    tests: ["subagents/budget-time"],
+  },
 ]);

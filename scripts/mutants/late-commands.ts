@@ -3,7 +3,7 @@ import { inPackage } from "./mutant.ts";
 /** Commands and answers that find another state than the one that their giver saw. */
 export const lateCommands = inPackage("packages/core", [
   {
-    attacks: "late commands: an id that was accepted and reverted since the store was asked is accepted again",
+    attacks: "late commands: an id that was accepted before a rewind, since the store was asked, is accepted again",
     file: "commands/input.ts",
     find: " || cutSeq > atLookup.seq",
     replace: "",
@@ -139,22 +139,15 @@ export const lateCommands = inPackage("packages/core", [
   {
     attacks: "budgets: subagents that work side by side count twice",
     file: "turn/tree-budget.ts",
-    find: "Math.min(workedMs, sinceMs)",
-    replace: "workedMs",
+    find: "Math.min(work.ms, sinceMs)",
+    replace: "work.ms",
     tests: ["subagents/budget-time"],
   },
   {
-    attacks: "budgets: a background run of an earlier turn is work of this one",
+    attacks: "budgets: the end of a run counts for a turn that does not wait for it",
     file: "folds/turn-work.ts",
-    find: "(event.turnId !== turnId || !calls.some(",
-    replace: "(!calls.some(",
-    tests: ["subagents/budget-time"],
-  },
-  {
-    attacks: "budgets: a background run is work of a turn that waits for a person",
-    file: "folds/turn-work.ts",
-    find: ' || !calls.some((call) => call.state === "suspended" && call.forChildren));',
-    replace: ");",
+    find: "isWaiting(turn) && !endsBeside(turn, event, runs)",
+    replace: "isWaiting(turn)",
     tests: ["subagents/budget-time"],
   },
   {
@@ -167,8 +160,8 @@ export const lateCommands = inPackage("packages/core", [
   {
     attacks: "failing stores: a harness that closes waits for a lease that can't be released",
     file: "thread/supervisor.ts",
-    find: "      this.#atRest?.resolve();\n",
-    replace: "",
+    find: "      this.#hasStopped();\n      await sleep(",
+    replace: "      await sleep(",
     tests: ["thread/draining"],
   },
   {
@@ -191,5 +184,54 @@ export const lateCommands = inPackage("packages/core", [
     find: "if (retries && !isClosed(error))",
     replace: "if (!isClosed(error))",
     tests: ["workers/cluster-heartbeats"],
+  },
+  {
+    attacks: "failing stores: recovery, and drive(), wait for a lease that can't be released",
+    file: "thread/thread-registry.ts",
+    find: "await thread.supervisor.rest();",
+    replace: "await thread.supervisor.running;",
+    tests: ["workers/recovery"],
+  },
+  {
+    attacks: "failing stores: a heartbeat that is replaced releases the lease of its successor",
+    file: "workers/cluster-lease.ts",
+    find: "        this.#mayHold = null;\n        return;\n",
+    replace: "        return;\n",
+    tests: ["workers/cluster-heartbeats"],
+  },
+  {
+    attacks: "late commands: the call of an answer is looked for in a store that is not open",
+    file: "session.ts",
+    find: "      await queue.admit();\n",
+    replace: "",
+    tests: ["commands/answer-targets"],
+  },
+  {
+    attacks: "late commands: an abort that comes together with a rewind hides how an earlier turn ended",
+    file: "thread/thread.ts",
+    find: "if (!dropsInputs(event)) this.#settle(event);",
+    replace: "this.#settle(event);",
+    tests: ["thread/turn-results"],
+  },
+  {
+    attacks: "late commands: a seq that a rewind has reverted is accepted",
+    file: "commands/refuse-reverted.ts",
+    find: "if (await isInForce((range) => thread.read(range), seq)) return;",
+    replace: "return;",
+    tests: ["commands/reverted-seqs"],
+  },
+  {
+    attacks: "late commands: a rewind does not look at whether its seq was reverted",
+    file: "commands/rewind.ts",
+    find: '  await refuseReverted(thread, "toSeq", toSeq);\n  if (dryRun)',
+    replace: "  if (dryRun)",
+    tests: ["commands/reverted-seqs"],
+  },
+  {
+    attacks: "late commands: a clone does not look at whether its seq was reverted",
+    file: "commands/clone.ts",
+    find: 'if (atSeq !== undefined) await refuseReverted(source, "atSeq", atSeq);',
+    replace: "",
+    tests: ["commands/reverted-seqs"],
   },
 ]);

@@ -50,6 +50,24 @@ test("an id is not accepted twice, however many inputs are accepted while the st
   assert.equal(accepted(await new MemoryStore(data).read(threadId), "order-1"), 1);
 });
 
+test("an id is not accepted twice if a rewind that keeps it comes while the store looks for it", async () => {
+  const data = new MemoryData();
+  const storage = new LateStore(data);
+  await using slow = await harness({ model: busy(), storage });
+  const { id: threadId } = await slow.createThread();
+  const found = Promise.withResolvers<void>();
+  storage.late = found.promise;
+  const late = slow.post({ content: "x", id: "order", delivery: "follow_up" });
+  await storage.asked.promise;
+  await using quick = await harness({ model: busy(), storage: new MemoryStore(data) });
+  await quick.switchThread({ threadId });
+  await quick.post({ content: "x", id: "order", delivery: "follow_up" });
+  await quick.rewind({ toSeq: quick.getDisplayState().seq });
+  found.resolve();
+  assert.deepEqual(await late, { inputId: "order" });
+  assert.equal(accepted(await new MemoryStore(data).read(threadId), "order"), 1);
+});
+
 test("the state of a thread holds the newest ids only", async () => {
   const data = new MemoryData();
   await using h = await harness({ model: busy(), storage: new MemoryStore(data) });

@@ -147,3 +147,29 @@ test("a subagent in the background is not ended by what it works while the turn 
   await turn;
   await h.close();
 });
+
+test("what a background subagent works while the turn awaits it is work of that turn", async () => {
+  const clock = heldClock();
+  const works = defineTool({
+    description: "Works",
+    effect: "pure",
+    input: z.object({}),
+    execute: () => {
+      clock.ms += 1_200;
+      return "worked";
+    },
+  });
+  const agent = new Agent({
+    name: "top",
+    model: script(
+      call("task", { agent: "aside", prompt: "a", background: true }),
+      call("agent_await", { ids: ["bg-1"], mode: "all" }),
+      say("never"),
+    ),
+    subagents: [new Agent({ name: "aside", model: script(call("works", {}), say("done")), tools: { works } })],
+    subagentBackground: { wake: false },
+  });
+  const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "budget");
+  await h.close();
+});
