@@ -332,8 +332,8 @@ export class Supervisor {
     this.#broken = error instanceof Error ? error : new Error(reasonOf(error));
     this.#thread.report("The turn can't continue", error);
     this.#thread.failed(error);
-    // No caller of a subagent's thread could try again, and those of the threads above wait for it.
-    if (!this.#thread.state.agent) return;
+    // No caller of a subagent's thread could try again, and those of the threads above wait for it. A closed store stays closed.
+    if (!this.#thread.state.agent || isClosed(error)) return;
     this.#retryLater(this.#retryMs, force);
     this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
   }

@@ -3,8 +3,10 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, CinchError, Harness, memoryStore } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
+import { countingClock } from "../counting-clock.ts";
 import { noting, permissions } from "../support.ts";
 import { shareOf } from "../../../testkit/test/share.ts";
+import { eventually } from "../workers/team.ts";
 import { wrapped } from "../wrapped-store.ts";
 
 const FAILING_MS = 100;
@@ -55,3 +57,27 @@ for (const when of ["before", "after"] as const)
       if ((await Promise.all(calls.map(isAnswered))).includes(false)) return;
     }
   });
+
+test("a store that is closed under a harness leaves no timer for its subagents", async () => {
+  const clock = countingClock();
+  let isClosed = false;
+  const storage = wrapped(memoryStore(), async (method) => {
+    if (isClosed && method !== "close") throw new CinchError("CLOSED", "The store is closed.");
+  });
+  const asked = Promise.withResolvers<void>();
+  const scripted = scriptedBy(({ prompt }) => {
+    if (JSON.stringify(prompt.at(-1)).includes("delegate")) return call("task", { agent: "search", prompt: "look" });
+    isClosed = true;
+    asked.resolve();
+    return say("Found.");
+  });
+  const search = new Agent({ name: "search", model: scripted, tools: {} });
+  const agent = new Agent({ name: "dev", model: scripted, subagents: [search] });
+  const h = new Harness({ id: "test", agent, permissions, storage, clock });
+  h.sendMessage({ content: "delegate" }).catch(() => undefined);
+  await asked.promise;
+  await eventually(() => clock.pending.size === 0);
+  await pause(1_500);
+  assert.equal(clock.pending.size, 0);
+  await h.close().catch(() => undefined);
+});
