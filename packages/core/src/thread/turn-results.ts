@@ -86,13 +86,17 @@ export class TurnResults {
     for (const inputId of this.#lost(state)) this.#resolve(inputId, NEVER_ANSWERED);
   }
 
-  /** The same after a rewind, which may hide that a turn has ended: `resultOf` asks the journal. Never rejects. */
+  /** The same after a rewind, which may hide that a turn has ended: `resultOf` asks the journal. If it can't, the callers get its error. */
   async settleLost(state: ThreadState, resultOf: (inputId: string) => Promise<TurnResult>): Promise<void> {
     const settle = async (inputId: string) => {
       // Before the journal is asked: a caller that sends the message again meanwhile waits for another turn.
       const waiters = this.#take(inputId);
-      const result = await resultOf(inputId).catch(() => NEVER_ANSWERED);
-      for (const waiter of waiters) waiter.resolve(result);
+      try {
+        const result = await resultOf(inputId);
+        for (const waiter of waiters) waiter.resolve(result);
+      } catch (error) {
+        for (const waiter of waiters) waiter.reject(error);
+      }
     };
     await this.during(Promise.all(this.#lost(state).map(settle)));
   }

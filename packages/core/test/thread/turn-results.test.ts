@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness } from "@cinch/core";
+import { Agent, CinchError, Harness } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, scriptedBy } from "@cinch/testkit";
 import { gated, harness, next } from "../support.ts";
+import { wrapped } from "../wrapped-store.ts";
 
 /** Does not hear of what others append. */
 class DeafStore extends MemoryStore {
@@ -182,4 +183,29 @@ test("a message whose turn completed in another process has its result, also if 
   await deaf.settled();
   const { reason, message } = await sent;
   assert.deepEqual([reason, message?.content], ["complete", [{ type: "text", text: "ok" }]]);
+});
+
+test("a caller whose message was in a thread that was rewound gets the error of a store that can't say what became of it", async () => {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  const model = () =>
+    scriptedBy(({ prompt }) => (JSON.stringify(prompt.at(-1)).includes("wait") ? call("gate") : say("ok")));
+  await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
+  const { id: threadId } = await other.createThread();
+  const first = other.sendMessage({ content: "wait" });
+  await started;
+  let fails = false;
+  const failing = wrapped(new DeafStore(data), async (method) => {
+    if (fails && method === "findInput") throw new CinchError("STORE_FAILED", "The disk has an error.");
+  });
+  await using deaf = await harness({ model: model(), tools: { gate }, storage: failing });
+  await deaf.switchThread({ threadId });
+  const sent = deaf.sendMessage({ content: "mine", id: "mine" });
+  await deaf.listInbox();
+  open();
+  await first;
+  await other.resultOf({ inputId: "mine" });
+  await other.rewind({ toSeq: other.getDisplayState().seq });
+  fails = true;
+  await Promise.all([deaf.settled(), assert.rejects(sent, { code: "STORE_FAILED" })]);
 });
