@@ -223,8 +223,8 @@ export const lateCommands = inPackage("packages/core", [
   {
     attacks: "late commands: a rewind does not look at whether its seq was reverted",
     file: "commands/rewind.ts",
-    find: '  await refuseReverted(thread, "toSeq", toSeq);\n  if (dryRun)',
-    replace: "  if (dryRun)",
+    find: "(conversation ? refuseReverted : checkSeq)",
+    replace: "checkSeq",
     tests: ["commands/reverted-seqs"],
   },
   {

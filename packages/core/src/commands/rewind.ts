@@ -15,7 +15,7 @@ import { hasUnrecordedChanges } from "../turn/decide.ts";
 import { endsRecorded } from "../thread/ends-recorded.ts";
 import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
-import { refuseReverted } from "./refuse-reverted.ts";
+import { checkSeq, refuseReverted } from "./refuse-reverted.ts";
 import { refuseUndriven } from "./refuse-undriven.ts";
 import { withDescendants } from "./tree-history.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
@@ -52,7 +52,9 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
     throw new CinchError("INVALID_INPUT", "There is nothing to revert: give files: true, or leave out conversation.");
   if (files) undoOf(thread);
   await thread.refresh();
-  await refuseReverted(thread, "toSeq", toSeq);
+  // Files can also be as they were before a rewind.
+  const check = async () => (conversation ? refuseReverted : checkSeq)(thread, "toSeq", toSeq);
+  await check();
   if (dryRun) return (await planRewind(thread, options)).result;
   refuseForeign(thread.state.foreign);
   // A driver restores the files, in the mode that the rewind leaves.
@@ -65,7 +67,7 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
     if (conversation) await endsRecorded(thread);
     const { seq } = thread.state;
     // Another process may have rewound the thread meanwhile.
-    await refuseReverted(thread, "toSeq", toSeq);
+    await check();
     const { result, events, cutEnds } = await planRewind(thread, options);
     // The plan holds only for the state that it was made from.
     const isAppended = await signed.appendAlone((state) => {
@@ -157,7 +159,7 @@ const keptChange = ({ path, operation, before, expected: [after], isShared }: Fi
 export async function diffSince(thread: Thread, since: number): Promise<FileDiff[]> {
   const undo = undoOf(thread);
   await thread.refresh();
-  if (since !== 0) await refuseReverted(thread, "since", since);
+  if (since !== 0) checkSeq(thread, "since", since);
   const own = await thread.read({ after: since });
   const histories = historiesOf(await withDescendants(thread, own, since));
   return undo.diff(histories, reachOf(thread));

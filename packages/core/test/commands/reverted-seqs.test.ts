@@ -47,7 +47,7 @@ test("a subscriber that returns with an event that was reverted is told to resyn
   for (const since of [first + 1, second, third, afterSeq]) assert.equal(await firstEvent(since), "resync", `${since}`);
 });
 
-test("no command takes the seq of an event that a rewind has reverted", async () => {
+test("neither a rewind of the conversation nor a clone takes the seq of an event that a rewind has reverted", async () => {
   await using h = await harness({ model: model() });
   await h.createThread();
   const [first, second, third] = await threeTurns(h);

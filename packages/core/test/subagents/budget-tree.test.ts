@@ -38,8 +38,9 @@ class BudgetStory extends TreeStory<Op> {
         return this.below(op, (session) => session.post({ content: "DO 9", delivery: "follow_up" }));
       case "rewind": {
         const rewind = async (session: Session) => {
-          const toSeq = session.getDisplayState().seq - op.back;
-          if (toSeq > 0) await session.rewind({ toSeq });
+          const inForce = await session.listEvents({ limit: 1_000 });
+          const event = inForce.at(-1 - op.back);
+          if (event) await session.rewind({ toSeq: event.seq });
         };
         const { which } = op;
         return which === null ? this.atRoot(process, rewind) : this.below({ ...op, which }, rewind);
