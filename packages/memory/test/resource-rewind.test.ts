@@ -314,8 +314,8 @@ test("whatever is looked at, rewound, cloned and deleted: what is shown is in fo
       await s.looker.look(harness, 10);
       for (const one of operations) {
         const current = harness.getCurrentThreadId()!;
-        const last = (await store.read(current, { last: true, limit: 1 }))[0]!.seq;
-        const seqAt = (share: number) => Math.max(2, Math.min(last, Math.ceil(last * share)));
+        const seqs = (await store.read(current)).map(({ seq }) => seq);
+        const seqAt = (share: number) => seqs.findLast((seq) => seq <= Math.max(2, Math.ceil(seqs.at(-1)! * share)))!;
         switch (one.kind) {
           case "look":
             await s.looker.look(harness, one.times);
