@@ -96,8 +96,8 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a server of another protocol is believed",
     file: "wire.ts",
-    find: "if (version === PROTOCOL || (version === null",
-    replace: "if (version !== PROTOCOL || (version === null",
+    find: "version === PROTOCOL || (version === null",
+    replace: "version !== PROTOCOL || (version === null",
     tests: ["connecting"],
   },
   {
@@ -201,8 +201,15 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a page of a proxy ends a stream for ever",
     file: "wire.ts",
-    find: "if (version === null && this.#isServer)",
+    find: "if (isProxy && !isRefused)",
     replace: "if (false)",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: what a firewall refuses of a command is sent for ever, and holds up the commands after it",
+    file: "wire.ts",
+    find: "isProxy && REFUSED.includes(status);",
+    replace: "false;",
     tests: ["refused-reconnect"],
   },
   {
