@@ -263,6 +263,13 @@ export const client = inPackage("packages/client", [
     tests: ["slow-transfers"],
   },
   {
+    attacks: "client: no answer can be read where a Blob can't be made of bytes",
+    file: "wire.ts",
+    find: "return { text: async () => new TextDecoder().decode(bytes), arrayBuffer: async () => bytes.buffer };",
+    replace: "return new Blob([bytes]);",
+    tests: ["react-native"],
+  },
+  {
     attacks: "client: commands wait for a file that is read",
     file: "remote-session.ts",
     find: "    const threadId = await this.#seat.here();\n    return readThreadFile(this.#wire, { path: pathOf(threadId) + path, query });",

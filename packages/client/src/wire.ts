@@ -324,12 +324,21 @@ function errorIn(text: string): { code: ErrorCode; message: string } | undefined
 /** The answer, when all of it is there. What arrives of it is a sign of life, where `fetch` shows that. */
 export async function wholeOf(response: Response, alive: () => void): Promise<Pick<Response, "text" | "arrayBuffer">> {
   if (!response.body) return response;
-  const chunks: BlobPart[] = [];
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   await eachChunk(response.body, (chunk) => {
     alive();
     chunks.push(chunk);
+    length += chunk.length;
   });
-  return new Blob(chunks);
+  const bytes = new Uint8Array(length);
+  length = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  // Not a Blob: in React Native it can't be made of bytes.
+  return { text: async () => new TextDecoder().decode(bytes), arrayBuffer: async () => bytes.buffer };
 }
 
 export async function eachChunk(
