@@ -256,6 +256,20 @@ export const client = inPackage("packages/client", [
     tests: ["refused-reconnect"],
   },
   {
+    attacks: "client: each stream that connects starts another loop that loads the list",
+    file: "list-feed.ts",
+    find: "if (this.#isLoading) return;",
+    replace: "",
+    tests: ["list-reload"],
+  },
+  {
+    attacks: "client: a list that nothing follows is loaded for ever while the server fails",
+    file: "list-feed.ts",
+    find: "this.#isOld && this.#followers.size > 0;",
+    replace: "this.#isOld;",
+    tests: ["list-reload"],
+  },
+  {
     attacks: "client: a download that takes longer than 40 s is begun again for ever",
     file: "wire.ts",
     find: "    alive();\n    chunks.push(chunk);",

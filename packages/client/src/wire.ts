@@ -353,7 +353,7 @@ export async function eachChunk(
   }
 }
 
-async function answerOf<T>(response: Response, alive: () => void): Promise<WireAnswer<T>> {
+export async function answerOf<T>(response: Response, alive: () => void): Promise<WireAnswer<T>> {
   const { status, headers } = response;
   const text = await (await wholeOf(response, alive)).text();
   const value = (text ? JSON.parse(text) : undefined) as T;
