@@ -34,6 +34,8 @@ export class ListFeed implements StreamPorts {
       const resolve = () => done(changes);
       this.#followers.set(changes, { resolve, reject });
       if (this.#known) resolve();
+      // A stream that is connected already does not connect for this one: after a refusal, nothing else loads the list.
+      else if (this.#carriers.size > 0) this.connected();
       this.#settle();
     });
   }
