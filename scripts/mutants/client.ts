@@ -40,7 +40,7 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a command settles before the display shows it",
     file: "remote-seat.ts",
-    find: "if (this.thread?.id === threadId) await this.thread.reached(answer.seq);",
+    find: "if (this.thread?.id === threadId) await this.thread.reached(answer.seq, request.signal);",
     replace: "",
     tests: ["session/commands", "session/threads"],
   },
@@ -127,6 +127,41 @@ export const client = inPackage("packages/client", [
     find: 'if (error.code === "THREAD_NOT_FOUND") this.#deliver',
     replace: "if (error) this.#deliver",
     tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: a token that was revoked, where a function brings it, is never reported",
+    file: "remote-thread.ts",
+    find: "if (!isKnown) this.#inform(error);",
+    replace: "",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: a stream that keeps failing is reported with each try",
+    file: "remote-thread.ts",
+    find: "if (!isKnown) this.#inform(error);",
+    replace: "this.#inform(error);",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: a command that was done waits for ever for a stream that fails",
+    file: "remote-thread.ts",
+    find: "!this.refusal && !this.#failure)",
+    replace: "!this.refusal)",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: after a failure of the stream, commands never wait for the display again",
+    file: "remote-thread.ts",
+    find: "    this.#failure = undefined;\n",
+    replace: "",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: a signal does not end the wait for the display",
+    file: "remote-thread.ts",
+    find: "if (signal?.aborted) throw signal.reason;",
+    replace: "",
+    tests: ["failing-stream"],
   },
   {
     attacks: "client: a thread that was refused is never opened again",
@@ -229,8 +264,8 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: the list of threads waits for the stream of a thread that is refused",
     file: "remote-thread.ts",
-    find: "  failed(): void {\n    this.#wire.lists.left(this);\n",
-    replace: "  failed(): void {\n    if (this.#isClosed) this.#wire.lists.left(this);\n",
+    find: "  #ended(): void {\n    this.#wire.lists.left(this);\n",
+    replace: "  #ended(): void {\n    if (this.#isClosed) this.#wire.lists.left(this);\n",
     tests: ["refused-reconnect"],
   },
   {

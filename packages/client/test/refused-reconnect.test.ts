@@ -5,40 +5,15 @@ import type { ThreadListChange } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
 import { serving } from "../../server/test/serving.ts";
 import { faulty, isStream } from "./faults.ts";
+import { refusal, refusing } from "./refused-streams.ts";
 
 const until = async (isTrue: () => boolean): Promise<void> => {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-/** As the server answers. */
-const refusal = (status: number, code: string) =>
-  Response.json({ error: { code, message: code } }, { status, headers: { "cinch-protocol": "1" } });
-
 /** As something between client and server answers. */
 const page = (status: number) =>
   new Response("<h1>Hello from the proxy</h1>", { status, headers: { "content-type": "text/html" } });
-
-/** A `fetch` whose streams of threads the test cuts, and answers itself as long as `answer` is set. `isForAll`: other requests, too. */
-function refusing() {
-  let open = new AbortController();
-  const at = { answer: undefined as (() => Response) | undefined, refused: 0, isForAll: false };
-  const { fetch } = faulty(async ({ url, init, pass }) => {
-    const isOfThread = isStream(init) && url.includes("/threads/");
-    if (at.answer && (isOfThread || at.isForAll)) {
-      at.refused++;
-      return at.answer();
-    }
-    return isOfThread
-      ? globalThis.fetch(url, { ...init, signal: AbortSignal.any([open.signal, init.signal!]) })
-      : pass();
-  });
-  const refuse = (answer: () => Response) => {
-    Object.assign(at, { answer, refused: 0 });
-    open.abort();
-    open = new AbortController();
-  };
-  return { fetch, at, refuse };
-}
 
 const token = () => "t";
 const cases: [name: string, answer: () => Response, options: Partial<ConnectOptions>][] = [
