@@ -190,6 +190,13 @@ export const page: Mutant[] = [
       tests: [test("threads")],
     },
     {
+      attacks: "page: of several deletions that can still be undone, one is sent when the page is left",
+      file: "threads/use-deletion.ts",
+      find: "const session = await client.createSession();",
+      replace: "const session = { deleteThread: client.deleteThread.bind(client), close: async () => undefined };",
+      tests: [test("threads")],
+    },
+    {
       attacks: "page: a deletion is cut off by the end of the page",
       file: "tab-fetch.ts",
       find: 'keepalive: init.method === "DELETE"',
