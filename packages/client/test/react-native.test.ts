@@ -7,6 +7,8 @@ import { faulty } from "./faults.ts";
 
 /** As in React Native: it takes texts and other blobs, and shows nothing of what is in it. */
 class NativeBlob {
+  readonly type = "";
+
   constructor(parts: unknown[] = []) {
     if (parts.some((part) => typeof part !== "string" && !(part instanceof NativeBlob)))
       throw new Error("Creating blobs from 'ArrayBuffer' and 'ArrayBufferView' are not supported");
