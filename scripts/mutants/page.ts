@@ -92,6 +92,13 @@ export const page: Mutant[] = [
       tests: [test("drafts")],
     },
     {
+      attacks: "page: a message that was accepted stays in the composer for as long as its turn runs",
+      file: "thread/composer.tsx",
+      find: 'if (event.type === "input_accepted") forgetSent',
+      replace: 'if (event.type === "input_taken" && event.at < 0) forgetSent',
+      tests: [test("drafts")],
+    },
+    {
       attacks: "page: a message that was accepted before a reload stays in the composer",
       file: "thread/composer.tsx",
       find: "() => forgetSent(name, id),",
