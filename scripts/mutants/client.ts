@@ -12,8 +12,8 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a refusal that breaks off is a failure of the server",
     file: "wire.ts",
-    find: "errorIn(await response.text())",
-    replace: 'errorIn(await response.text().catch(() => ""))',
+    find: "const text = await response.text();",
+    replace: 'const text = await response.text().catch(() => "");',
     tests: ["reconnecting"],
   },
   {
