@@ -92,13 +92,6 @@ export const page: Mutant[] = [
       tests: [test("drafts")],
     },
     {
-      attacks: "page: a message that was accepted stays in the composer for as long as its turn runs",
-      file: "thread/composer.tsx",
-      find: 'if (event.type === "input_accepted") forgetSent',
-      replace: 'if (event.type === "input_taken" && event.at < 0) forgetSent',
-      tests: [test("drafts")],
-    },
-    {
       attacks: "page: a message that was accepted before a reload stays in the composer",
       file: "thread/composer.tsx",
       find: "() => forgetSent(name, id),",
@@ -194,13 +187,6 @@ export const page: Mutant[] = [
       file: "threads/use-deletion.ts",
       find: '    addEventListener("pagehide", run);\n',
       replace: "",
-      tests: [test("threads")],
-    },
-    {
-      attacks: "page: of several deletions that can still be undone, one is sent when the page is left",
-      file: "threads/use-deletion.ts",
-      find: "const session = await client.createSession();",
-      replace: "const session = { deleteThread: client.deleteThread.bind(client), close: async () => undefined };",
       tests: [test("threads")],
     },
     {
