@@ -28,8 +28,15 @@ export const adapters: Mutant[] = [
     {
       attacks: "adapters: the stream of a message outlives its thread",
       file: "adapters/turn-taking.ts",
-      find: '    if (event.type === "thread_deleted") return null;\n',
+      find: '    if (event.type === "thread_deleted") return deleted;\n',
       replace: "",
+      tests: STREAMS,
+    },
+    {
+      attacks: "adapters: a message that was removed from the queue is said to be queued",
+      file: "adapters/turn-taking.ts",
+      find: "event.inputId === inputId) return removed;",
+      replace: "event.inputId === inputId) return queued;",
       tests: STREAMS,
     },
     {

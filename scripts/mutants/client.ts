@@ -12,8 +12,8 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a refusal that breaks off is a failure of the server",
     file: "wire.ts",
-    find: "errorIn(await response.text())",
-    replace: 'errorIn(await response.text().catch(() => ""))',
+    find: "const text = await response.text();",
+    replace: 'const text = await response.text().catch(() => "");',
     tests: ["reconnecting"],
   },
   {
@@ -40,7 +40,7 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a command settles before the display shows it",
     file: "remote-seat.ts",
-    find: "if (this.thread?.id === threadId) await this.thread.reached(answer.seq);",
+    find: "if (this.thread?.id === threadId) await this.thread.reached(answer.seq, request.signal);",
     replace: "",
     tests: ["session/commands", "session/threads"],
   },
@@ -96,8 +96,8 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a server of another protocol is believed",
     file: "wire.ts",
-    find: "if (version === PROTOCOL || (version === null",
-    replace: "if (version !== PROTOCOL || (version === null",
+    find: "version === PROTOCOL || (version === null",
+    replace: "version !== PROTOCOL || (version === null",
     tests: ["connecting"],
   },
   {
@@ -127,6 +127,41 @@ export const client = inPackage("packages/client", [
     find: 'if (error.code === "THREAD_NOT_FOUND") this.#deliver',
     replace: "if (error) this.#deliver",
     tests: ["reconnecting"],
+  },
+  {
+    attacks: "client: a token that was revoked, where a function brings it, is never reported",
+    file: "remote-thread.ts",
+    find: "if (!isKnown) this.#inform(error);",
+    replace: "",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: a stream that keeps failing is reported with each try",
+    file: "remote-thread.ts",
+    find: "if (!isKnown) this.#inform(error);",
+    replace: "this.#inform(error);",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: a command that was done waits for ever for a stream that fails",
+    file: "remote-thread.ts",
+    find: "!this.refusal && !this.#failure)",
+    replace: "!this.refusal)",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: after a failure of the stream, commands never wait for the display again",
+    file: "remote-thread.ts",
+    find: "    this.#failure = undefined;\n",
+    replace: "",
+    tests: ["failing-stream"],
+  },
+  {
+    attacks: "client: a signal does not end the wait for the display",
+    file: "remote-thread.ts",
+    find: "if (signal?.aborted) throw signal.reason;",
+    replace: "",
+    tests: ["failing-stream"],
   },
   {
     attacks: "client: a thread that was refused is never opened again",
@@ -201,8 +236,15 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: a page of a proxy ends a stream for ever",
     file: "wire.ts",
-    find: "if (version === null && this.#isServer)",
+    find: "if (isProxy && !isRefused)",
     replace: "if (false)",
+    tests: ["refused-reconnect"],
+  },
+  {
+    attacks: "client: what a firewall refuses of a command is sent for ever, and holds up the commands after it",
+    file: "wire.ts",
+    find: "isProxy && REFUSED.includes(status);",
+    replace: "false;",
     tests: ["refused-reconnect"],
   },
   {
@@ -222,8 +264,8 @@ export const client = inPackage("packages/client", [
   {
     attacks: "client: the list of threads waits for the stream of a thread that is refused",
     file: "remote-thread.ts",
-    find: "  failed(): void {\n    this.#wire.lists.left(this);\n",
-    replace: "  failed(): void {\n    if (this.#isClosed) this.#wire.lists.left(this);\n",
+    find: "  #ended(): void {\n    this.#wire.lists.left(this);\n",
+    replace: "  #ended(): void {\n    if (this.#isClosed) this.#wire.lists.left(this);\n",
     tests: ["refused-reconnect"],
   },
   {
@@ -249,11 +291,32 @@ export const client = inPackage("packages/client", [
     tests: ["refused-reconnect"],
   },
   {
+    attacks: "client: each stream that connects starts another loop that loads the list",
+    file: "list-feed.ts",
+    find: "if (this.#isLoading) return;",
+    replace: "",
+    tests: ["list-reload"],
+  },
+  {
+    attacks: "client: a list that nothing follows is loaded for ever while the server fails",
+    file: "list-feed.ts",
+    find: "this.#isOld && this.#followers.size > 0;",
+    replace: "this.#isOld;",
+    tests: ["list-reload"],
+  },
+  {
     attacks: "client: a download that takes longer than 40 s is begun again for ever",
     file: "wire.ts",
     find: "    alive();\n    chunks.push(chunk);",
     replace: "    chunks.push(chunk);",
     tests: ["slow-transfers"],
+  },
+  {
+    attacks: "client: no answer can be read where a Blob can't be made of bytes",
+    file: "wire.ts",
+    find: "return { text: async () => new TextDecoder().decode(bytes), arrayBuffer: async () => bytes.buffer };",
+    replace: "return new Blob([bytes]);",
+    tests: ["react-native"],
   },
   {
     attacks: "client: commands wait for a file that is read",

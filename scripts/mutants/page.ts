@@ -59,7 +59,7 @@ export const page: Mutant[] = [
     {
       attacks: "page: a refused message is lost",
       file: "ui/draft.ts",
-      find: "      underWay.delete(message.id);\n",
+      find: "      underWay.delete(id);\n",
       replace: "",
       tests: [test("composing")],
     },

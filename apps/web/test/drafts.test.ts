@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { say, scriptedBy } from "@cinch/testkit";
+import { hang, say, script, scriptedBy } from "@cinch/testkit";
 import type { BrowserContext, Page, Request } from "playwright-core";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
 import { holdTimers, passTime, UNDO_MS } from "./held-timers.ts";
@@ -30,15 +30,17 @@ async function losePosts(tab: Page, { isAccepted }: { isAccepted: boolean }): Pr
   });
 }
 
-/** As if the page had asked before the message arrived. */
-const hideAcceptance = (tab: Page) =>
-  tab.route("**/resultOf*", (route) =>
-    route.fulfill({
-      status: 400,
-      headers: { "cinch-protocol": "1" },
-      json: { error: { code: "INVALID_INPUT", message: "The thread has accepted no such input." } },
-    }),
-  );
+/** As if the page had asked before the message arrived, and could not read what happened since. */
+async function hideAcceptance(tab: Page): Promise<void> {
+  for (const path of ["**/resultOf*", "**/listEvents*"])
+    await tab.route(path, (route) =>
+      route.fulfill({
+        status: 400,
+        headers: { "cinch-protocol": "1" },
+        json: { error: { code: "INVALID_INPUT", message: "The thread has accepted no such input." } },
+      }),
+    );
+}
 
 /** The composer with this text is sent, and the page is reloaded before the server has answered. */
 async function sendAndReload(tab: Page, text: string): Promise<void> {
@@ -105,14 +107,46 @@ test("a message that was edited after a reload is another one, and is posted", a
   assert.deepEqual(await sentTexts(tab), ["First", "Second", "Second, and more"]);
 });
 
-test("a message that the server has accepted leaves the composer by itself after a reload", async (context) => {
+test("a message that the server has accepted leaves the composer after a reload, while its turn still runs", async (context) => {
+  await using served = await servedPage({ model: script(say("Echo of First."), hang("Half an answer")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "First");
+  await tab.waitForSelector("text=Echo of First.");
+  await losePosts(tab, { isAccepted: true });
+  await sendAndReload(tab, "Second");
+  await tab.waitForSelector("text=Half an answer");
+  await composerHas(tab, "");
+});
+
+test("a message that arrives after the reload of its page leaves the composer then", async (context) => {
+  await using served = await servedPage({ model: echo() });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "First");
+  await tab.waitForSelector("text=Echo of First.");
+  let sent: { id: string; content: string } | undefined;
+  await tab.route("**/post", (route) => {
+    sent ??= route.request().postDataJSON() as typeof sent;
+    return route.abort();
+  });
+  await sendAndReload(tab, "Second");
+  await composerHas(tab, "Second");
+  const [thread] = await served.harness.listThreads();
+  const there = await served.harness.createSession({ threadId: thread!.id });
+  await there.post({ id: sent!.id, content: sent!.content, delivery: "send" });
+  await tab.waitForSelector("text=Echo of Second.");
+  await composerHas(tab, "");
+});
+
+test("a message whose acceptance the events do not show leaves the composer when its result is known", async (context) => {
   await using served = await servedPage({ model: echo() });
   const tab = await openTab(context, served.address);
   await begin(tab, "First");
   await tab.waitForSelector("text=Echo of First.");
   await losePosts(tab, { isAccepted: true });
-  let answer: () => void = () => undefined;
-  const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
+  const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+  await tab.route("**/listEvents*", (route) =>
+    route.fulfill({ status: 400, headers: { "cinch-protocol": "1" }, json: {} }),
+  );
   await tab.route("**/resultOf*", async (route) => {
     await mayAnswer;
     await route.continue();

@@ -223,10 +223,10 @@ test("a thread that can't be deleted is in the list again, and the page says why
   await tab.waitForSelector(".threads li >> text=Stays");
 });
 
-test("a thread is deleted when the page is left before the deletion can't be undone", async (context) => {
+test("threads are deleted when the page is left before their deletions can't be undone", async (context) => {
   await using served = await servedPage({ model: script(say("Hello.")) });
   const session = await served.harness.createSession();
-  for (const title of ["Kept", "Gone"]) await session.createThread({ title });
+  for (const title of ["Kept", "Gone", "Gone, too", "Gone as well"]) await session.createThread({ title });
   await holdTimers(context, UNDO_MS);
   // A browser may cut off what else a page sends at its end.
   await context.addInitScript(() => {
@@ -237,13 +237,16 @@ test("a thread is deleted when the page is left before the deletion can't be und
   const tab = await openTab(context, served.address);
   await tab.click("[aria-label='Delete Kept']");
   await tab.click(".notice >> text=Undo");
-  await tab.click("[aria-label='Delete Gone']");
-  await tab.waitForSelector("[aria-label='Delete Gone']", { state: "detached" });
-  assert.equal((await served.harness.listThreads()).length, 2);
+  for (const title of ["Gone", "Gone, too", "Gone as well"]) {
+    await tab.click(`[aria-label='Delete ${title}']`);
+    await tab.waitForSelector(`[aria-label='Delete ${title}']`, { state: "detached" });
+  }
+  assert.equal((await served.harness.listThreads()).length, 4);
   await tab.goto("about:blank");
   const next = await openTab(context, served.address);
   await next.waitForSelector("[aria-label='Delete Kept']");
-  await next.waitForSelector("[aria-label='Delete Gone']", { state: "detached" });
+  for (const title of ["Gone", "Gone, too", "Gone as well"])
+    await next.waitForSelector(`[aria-label='Delete ${title}']`, { state: "detached" });
   assert.deepEqual(
     (await served.harness.listThreads()).map(({ title }) => title),
     ["Kept"],

@@ -27,8 +27,8 @@ export interface StreamPorts {
   poll?(): Promise<void>;
   /** Throws for an event that does not follow on the last one. */
   take(event: object): void;
-  /** The server has answered with an error that may pass. The next try is later. */
-  failed?(): void;
+  /** Nothing comes: the server fails, does not know the token any more, or a proxy refuses. It is tried again until `connected`. */
+  failed?(error: CinchError): void;
   /** The server refuses the stream for good. */
   refused(error: CinchError): void;
 }
@@ -73,7 +73,7 @@ export class EventStream {
       } catch (error) {
         const wasConnected = this.#wasConnected || this.#ports.wasConnected?.();
         if (!mayRetry(error, wasConnected) && !signal.aborted) throw error;
-        if (!mayRetry(error)) this.#ports.failed?.();
+        if (!mayRetry(error)) this.#ports.failed?.(error as CinchError);
         this.#isCrowded = isOf(error, TOO_MANY_STREAMS);
         this.#isPolling = this.#isCrowded || (!this.#isPolling && this.#isSilent);
       }

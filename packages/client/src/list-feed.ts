@@ -2,7 +2,7 @@ import type { ThreadListChange, ThreadRecord } from "@cinch/core";
 import { ThreadChanges } from "@cinch/core/remote";
 import { EventStream, type StreamPorts } from "./event-stream.ts";
 import { pause } from "./pause.ts";
-import { mayRetry, type Wire } from "./wire.ts";
+import { answerOf, mayRetry, type Wire } from "./wire.ts";
 
 /**
  * The changes of the list of threads, for all that follow them, over the stream of a thread, if one is open, or else one of its own: a
@@ -17,6 +17,8 @@ export class ListFeed implements StreamPorts {
   #own: EventStream | undefined;
   /** The threads of the list, when it was loaded last. */
   #known: Set<string> | undefined;
+  #isOld = false;
+  #isLoading = false;
 
   constructor(wire: Wire) {
     this.#wire = wire;
@@ -32,6 +34,8 @@ export class ListFeed implements StreamPorts {
       const resolve = () => done(changes);
       this.#followers.set(changes, { resolve, reject });
       if (this.#known) resolve();
+      // A stream that is connected already does not connect for this one: after a refusal, nothing else loads the list.
+      else if (this.#carriers.size > 0) this.connected();
       this.#settle();
     });
   }
@@ -58,14 +62,24 @@ export class ListFeed implements StreamPorts {
     if (this.#followers.size > 0) this.#reload().catch((error: unknown) => this.refused(error));
   }
 
+  /** One loop, however often streams connect meanwhile. It ends when nothing follows the list. */
   async #reload(): Promise<void> {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await this.poll();
-      } catch (error) {
-        if (!mayRetry(error, this.wasConnected())) throw error;
+    this.#isOld = true;
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      for (let tries = 0; this.#isOld && this.#followers.size > 0; tries++) {
+        this.#isOld = false;
+        try {
+          await this.poll();
+        } catch (error) {
+          if (!mayRetry(error, this.wasConnected())) throw error;
+          this.#isOld = true;
+          await pause(tries, [this.#wire.closed]);
+        }
       }
-      await pause(tries, [this.#wire.closed]);
+    } finally {
+      this.#isLoading = false;
     }
   }
 
@@ -86,7 +100,9 @@ export class ListFeed implements StreamPorts {
   }
 
   async poll(): Promise<void> {
-    const threads = await this.#wire.get<ThreadRecord[]>("/threads", { limit: 500 });
+    const request = { path: "/threads", query: { limit: 500 } };
+    // Once: the stream and `#reload` try again, for as long as the list is followed.
+    const { value: threads } = await this.#wire.attempt(request, answerOf<ThreadRecord[]>);
     const now = new Set(threads.map(({ id }) => id));
     const before = this.#known;
     this.#known = now;

@@ -118,7 +118,7 @@ export class RemoteSeat {
   async done<T>(request: WireRequest, threadId: string, answer?: WireAnswer<T>): Promise<T> {
     const query = { ...request.query, wait: WAIT_SECONDS };
     while (!answer || answer.status === 202) answer = await this.wire.call<T>({ ...request, query });
-    if (this.thread?.id === threadId) await this.thread.reached(answer.seq);
+    if (this.thread?.id === threadId) await this.thread.reached(answer.seq, request.signal);
     return answer.value;
   }
 

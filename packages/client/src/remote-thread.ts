@@ -30,6 +30,8 @@ export class RemoteThread implements StreamPorts {
   people: readonly string[] | undefined;
   /** Why the server sends no more events, such as to a caller whose access has ended. The display stays as it is. */
   refusal: CinchError | undefined;
+  /** Why no events come now, although they are asked for again and again. */
+  #failure: CinchError | undefined;
   readonly #wire: Wire;
   readonly #deliver: Deliver;
   readonly #stream: EventStream;
@@ -51,12 +53,12 @@ export class RemoteThread implements StreamPorts {
   /** Settles when the display is there. */
   async opened(): Promise<void> {
     await this.#until(() => this.settings !== undefined);
-    if (!this.settings) throw this.refusal;
+    if (!this.settings) throw this.refusal ?? this.#failure;
   }
 
-  /** Settles when the display has the event `seq`, or the session is no longer here. */
-  reached(seq: number): Promise<void> {
-    return this.#until(() => this.display.seq >= seq);
+  /** Settles when the display has the event `seq`, or gets no events now, or the session is no longer here. */
+  reached(seq: number, signal?: AbortSignal): Promise<void> {
+    return this.#until(() => this.display.seq >= seq, signal);
   }
 
   /** Settles when the subscribers know that the thread `threadId`, if it is this one, was deleted. */
@@ -86,8 +88,7 @@ export class RemoteThread implements StreamPorts {
     this.#isClosed = true;
     clearTimeout(this.#tick);
     this.#stream.close();
-    this.failed();
-    this.#wake();
+    this.#ended();
   }
 
   resync(): HarnessEvent {
@@ -107,21 +108,32 @@ export class RemoteThread implements StreamPorts {
     return this.#wire.lists.carriedBy(this);
   }
 
-  failed(): void {
-    this.#wire.lists.left(this);
+  failed(error: CinchError): void {
+    const isKnown = !!this.#failure;
+    this.#failure = error;
+    this.#ended();
+    if (!isKnown) this.#inform(error);
   }
 
   refused(error: CinchError): void {
     this.refusal = error;
-    this.failed();
+    this.#ended();
+    if (error.code === "THREAD_NOT_FOUND") this.#deliver(deletionOf(this.id));
+    else this.#inform(error);
+  }
+
+  #ended(): void {
+    this.#wire.lists.left(this);
     this.#wake();
-    const { id: threadId } = this;
-    if (error.code === "THREAD_NOT_FOUND") this.#deliver(deletionOf(threadId));
-    else this.#deliver({ type: "info", threadId, at: Date.now(), message: error.message });
+  }
+
+  #inform({ message }: CinchError): void {
+    this.#deliver({ type: "info", threadId: this.id, at: Date.now(), message });
   }
 
   /** The server says again what streams, so what was there before the stream was cut is removed. */
   connected(): void {
+    this.#failure = undefined;
     this.#wire.lists.connected(this);
     this.#held = [];
     if (!this.settings || this.display.status === "idle") return;
@@ -186,10 +198,15 @@ export class RemoteThread implements StreamPorts {
     this.#deliver({ type: "display_state_changed", threadId, at: Date.now(), displayState } as HarnessEvent);
   }
 
-  /** Settles also when no more events come. */
-  async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo() && !this.#isClosed && !this.refusal)
+  /** Settles also when no events come. Rejects when the signal is aborted. */
+  async #until(isSo: () => boolean, signal?: AbortSignal): Promise<void> {
+    const wake = () => this.#wake();
+    signal?.addEventListener("abort", wake);
+    while (!isSo() && !this.#isClosed && !this.refusal && !this.#failure) {
+      if (signal?.aborted) throw signal.reason;
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+    signal?.removeEventListener("abort", wake);
   }
 
   #wake(): void {

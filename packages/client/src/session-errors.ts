@@ -10,6 +10,8 @@ export type RequestErrorCode =
   /** The token lacks the role. */
   | "PERMISSION_DENIED"
   | "TOO_LARGE"
+  /** Something between client and server, such as a firewall, did not let the request through. */
+  | "PROXY_REFUSED"
   | "STORE_FULL"
   /** The client or the session is closed. */
   | "CLOSED"

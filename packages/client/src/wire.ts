@@ -11,6 +11,8 @@ export const DEAD_MS = 40_000;
 const SLOW_BYTES_PER_MS = 32;
 /** What is too large for a proxy, or for Node's own limits, stays too large. */
 const TOO_LARGE = [413, 414, 431];
+/** With these a proxy refuses one request, for what is in it or for who sends it, and would again. */
+const REFUSED = [400, 401, 403, 405, 406, 407, 415, 422, 451];
 
 export type ConnectionState = "online" | "offline";
 
@@ -214,11 +216,14 @@ export class Wire {
     const version = response.headers.get("cinch-protocol");
     const { status } = response;
     if (version === null && TOO_LARGE.includes(status)) throw tooLarge(status);
-    this.#became(version === null ? "offline" : "online");
     this.#isServer ||= version === PROTOCOL;
+    const isProxy = version === null && this.#isServer;
+    const isRefused = isProxy && REFUSED.includes(status);
+    // What a proxy refuses of a command says nothing of other requests. Without its stream, what is shown gets old.
+    if (!isRefused || accept) this.#became(version === null ? "offline" : "online");
     // A proxy in between answers for the server, and not for long: with a page of its own, or a limit.
-    if (version === null && this.#isServer) throw new TypeError(`A proxy answered ${status}.`);
-    if (version === PROTOCOL || (version === null && status >= 500)) {
+    if (isProxy && !isRefused) throw new TypeError(`A proxy answered ${status}.`);
+    if (isRefused || version === PROTOCOL || (version === null && status >= 500)) {
       this.#wasReached = true;
       return response;
     }
@@ -274,7 +279,10 @@ export const closedClient = (): CinchError =>
 
 /** Errors of requests that may succeed later. */
 const temporary = new WeakSet<object>();
-/** Errors for a caller, although they may pass: of a server that fails, or of a token that its function has not replaced yet. */
+/**
+ * Errors that may pass, of a server that fails, of a proxy that refuses, or of a token that its function has not replaced yet. A command
+ * rejects with them; a stream that was connected is tried again.
+ */
 const passing = new WeakSet<object>();
 
 export const isOf = (error: unknown, code: string): boolean =>
@@ -287,7 +295,16 @@ export const mayRetry = (error: unknown, wasDone?: boolean): boolean =>
 async function errorOf(response: Response): Promise<CinchError> {
   const { status } = response;
   // Throws if it breaks off: then nothing is known, and the request is repeated.
-  const error = errorIn(await response.text());
+  const text = await response.text();
+  if (status < 500 && !response.headers.has("cinch-protocol")) {
+    const refused = new CinchError(
+      "PROXY_REFUSED" as ErrorCode,
+      `A proxy answered ${status}, and the server got nothing. Sign in at the proxy (401, 407), change what is sent, or have the proxy allow it.`,
+    );
+    passing.add(refused);
+    return refused;
+  }
+  const error = errorIn(text);
   const made = new CinchError(error?.code ?? "INTERNAL", error?.message ?? `The server answered ${status}.`);
   // From 520 on, a proxy such as Cloudflare says that it does not reach the server.
   if ([408, 429, 502, 503, 504].includes(status) || status >= 520) temporary.add(made);
@@ -307,12 +324,21 @@ function errorIn(text: string): { code: ErrorCode; message: string } | undefined
 /** The answer, when all of it is there. What arrives of it is a sign of life, where `fetch` shows that. */
 export async function wholeOf(response: Response, alive: () => void): Promise<Pick<Response, "text" | "arrayBuffer">> {
   if (!response.body) return response;
-  const chunks: BlobPart[] = [];
+  const chunks: Uint8Array[] = [];
+  let length = 0;
   await eachChunk(response.body, (chunk) => {
     alive();
     chunks.push(chunk);
+    length += chunk.length;
   });
-  return new Blob(chunks);
+  const bytes = new Uint8Array(length);
+  length = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  // Not a Blob: in React Native it can't be made of bytes.
+  return { text: async () => new TextDecoder().decode(bytes), arrayBuffer: async () => bytes.buffer };
 }
 
 export async function eachChunk(
@@ -327,7 +353,7 @@ export async function eachChunk(
   }
 }
 
-async function answerOf<T>(response: Response, alive: () => void): Promise<WireAnswer<T>> {
+export async function answerOf<T>(response: Response, alive: () => void): Promise<WireAnswer<T>> {
   const { status, headers } = response;
   const text = await (await wholeOf(response, alive)).text();
   const value = (text ? JSON.parse(text) : undefined) as T;

@@ -5,40 +5,15 @@ import type { ThreadListChange } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
 import { serving } from "../../server/test/serving.ts";
 import { faulty, isStream } from "./faults.ts";
+import { refusal, refusing } from "./refused-streams.ts";
 
 const until = async (isTrue: () => boolean): Promise<void> => {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-/** As the server answers. */
-const refusal = (status: number, code: string) =>
-  Response.json({ error: { code, message: code } }, { status, headers: { "cinch-protocol": "1" } });
-
 /** As something between client and server answers. */
 const page = (status: number) =>
   new Response("<h1>Hello from the proxy</h1>", { status, headers: { "content-type": "text/html" } });
-
-/** A `fetch` whose streams of threads the test cuts, and answers itself as long as `answer` is set. `isForAll`: other requests, too. */
-function refusing() {
-  let open = new AbortController();
-  const at = { answer: undefined as (() => Response) | undefined, refused: 0, isForAll: false };
-  const { fetch } = faulty(async ({ url, init, pass }) => {
-    const isOfThread = isStream(init) && url.includes("/threads/");
-    if (at.answer && (isOfThread || at.isForAll)) {
-      at.refused++;
-      return at.answer();
-    }
-    return isOfThread
-      ? globalThis.fetch(url, { ...init, signal: AbortSignal.any([open.signal, init.signal!]) })
-      : pass();
-  });
-  const refuse = (answer: () => Response) => {
-    Object.assign(at, { answer, refused: 0 });
-    open.abort();
-    open = new AbortController();
-  };
-  return { fetch, at, refuse };
-}
 
 const token = () => "t";
 const cases: [name: string, answer: () => Response, options: Partial<ConnectOptions>][] = [
@@ -48,6 +23,8 @@ const cases: [name: string, answer: () => Response, options: Partial<ConnectOpti
   ["a proxy does not find the server", () => page(404), {}],
   ["a proxy shows a page of its own", () => page(200), {}],
   ["a proxy fails", () => page(500), {}],
+  ["a proxy refuses it", () => page(403), {}],
+  ["a proxy does not know the token of a function", () => page(401), { token }],
 ];
 for (const [name, answer, options] of cases)
   test(`a stream that was connected is tried again if ${name}`, async () => {
@@ -104,6 +81,45 @@ for (const [status, problem] of [
     assert.equal(state.refused, 2);
     await client.close();
   });
+
+const REFUSED = [400, 401, 403, 405, 406, 407, 415, 422, 451];
+for (const status of REFUSED)
+  test(`a command that a proxy refuses with ${status} is an error, and those after it are sent`, async () => {
+    await using at = await serving({ model: script(say("hi")) });
+    let refused = 0;
+    const { fetch } = faulty(async ({ init, pass }) => {
+      if (!String(init.body).includes("etc/passwd")) return pass();
+      refused++;
+      return page(status);
+    });
+    const client = connect({ url: at.url, fetch });
+    const { id: threadId } = await client.createThread();
+    const problem = { code: "PROXY_REFUSED", message: new RegExp(`proxy answered ${status}.*change what is sent`) };
+    const posted = assert.rejects(client.post({ content: "cat /etc/passwd", delivery: "send" }), problem);
+    await client.abort();
+    await client.renameThread({ title: "After it" });
+    await posted;
+    assert.equal(refused, 1);
+    assert.equal(client.connection, "online");
+    const there = await at.harness.createSession({ threadId });
+    assert.equal(there.getDisplayState().title, "After it");
+    await client.close();
+  });
+
+test("a token that a proxy refuses is asked for again", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const tokens = ["old", "old", "new"];
+  let known = "old";
+  const { fetch } = faulty(async ({ init, pass }) =>
+    new Headers(init.headers).get("authorization") === `Bearer ${known}` ? pass() : page(401),
+  );
+  const client = connect({ url: at.url, fetch, token: () => tokens.shift()! });
+  await client.init();
+  known = "new";
+  await assert.rejects(client.listThreads(), { code: "PROXY_REFUSED" });
+  assert.deepEqual(await client.listThreads(), []);
+  await client.close();
+});
 
 test("a query that is too long for the headers of a server is refused, also if it is the first request", async () => {
   await using at = await serving({ model: script(say("hi")) });

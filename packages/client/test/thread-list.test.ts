@@ -82,3 +82,25 @@ test("a list that the server refused to send is followed again with a token that
   assert.equal(await nextOf(again), "created new");
   await client.close();
 });
+
+for (const [status, code] of [
+  [500, "INTERNAL"],
+  [403, "PERMISSION_DENIED"],
+] as const)
+  test(`a list whose first load is refused with ${status} is loaded for the next follower, also if a thread's stream brings it`, async () => {
+    await using at = await serving({ model: script(say("hi")) });
+    const { id: threadId } = await at.harness.createThread({ title: "one" });
+    let refusals = 1;
+    const { fetch } = faulty(async ({ url, pass }) => {
+      if (!url.includes("/threads?") || refusals-- <= 0) return pass();
+      return Response.json({ error: { code, message: "no" } }, { status, headers: { "cinch-protocol": "1" } });
+    });
+    const client = connect({ url: at.url, fetch });
+    await client.init();
+    const [refused] = await Promise.allSettled([client.followThreads(), client.createSession({ threadId })]);
+    assert.equal(refused.status, "rejected");
+    const changes = await client.followThreads();
+    await at.harness.createThread({ id: "new" });
+    assert.equal(await nextOf(changes), "created new");
+    await client.close();
+  });

@@ -7,7 +7,7 @@ import { CallerLimits } from "./access/caller-limits.ts";
 import { LOOPBACK } from "./access/site-check.ts";
 import { ROLES, type Authenticate } from "./access/who.ts";
 import { Feeds } from "./feeds/feeds.ts";
-import { limitsOf } from "./limits.ts";
+import { formMs, limitsOf } from "./limits.ts";
 import { printFailures } from "./observe/log-line.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { recordUnread } from "./observe/unread-requests.ts";
@@ -97,7 +97,11 @@ export function createServer(options: ServerOptions): CinchServer {
       );
     const { requestMs } = limits;
     const server = createHttpServer(
-      { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(1_000, requestMs) },
+      {
+        headersTimeout: requestMs,
+        requestTimeout: formMs(limits, limits.fileBytes),
+        connectionsCheckingInterval: Math.min(1_000, requestMs),
+      },
       node,
     );
     recordUnread(server, () => handler.newRecord(""));

@@ -20,6 +20,7 @@ import { checkRole } from "./routes/role.ts";
 import type { Route, RouteCall, ServerParts } from "./routes/route.ts";
 import { waited } from "./routes/waited.ts";
 import { PathId } from "./routes/wire-schemas.ts";
+import { formMs } from "./limits.ts";
 
 interface HandlerPorts {
   parts: ServerParts;
@@ -190,15 +191,18 @@ async function bodyOf(request: Request, { route, who, parts }: { route: Route } 
   const isRead = isLongerThan(bodyBytes, request) ? parts.callers.largeBody(who) : undefined;
   const limits = { bytes: fileBytes, ms };
   try {
-    return await (isForm ? multipartBody(request, limits) : jsonBody(request, limits, route.readOf));
+    if (!isForm) return await jsonBody(request, limits, route.readOf);
+    return await multipartBody(request, { ...limits, ms: formMs(parts.limits, lengthOf(request) ?? 0) });
   } finally {
     isRead?.();
   }
 }
 
+const lengthOf = ({ headers }: Request): number | undefined =>
+  headers.has("content-length") ? Number(headers.get("content-length")) : undefined;
+
 /** A body that does not say its length may be long. */
-const isLongerThan = (bytes: number, { headers }: Request): boolean =>
-  Number(headers.get("content-length") ?? Infinity) > bytes;
+const isLongerThan = (bytes: number, request: Request): boolean => (lengthOf(request) ?? Infinity) > bytes;
 
 const isStream = ({ headers }: Response): boolean => headers.get("content-type") === "text/event-stream";
 

@@ -192,6 +192,22 @@ test("a text that streamed and that the message lacks is ended: a draft of a dea
   assert.deepEqual(await shownByAgui(run), shown);
 });
 
+test("an answer that is discarded after a block without text and a text ends the text that has streamed", () => {
+  const of = { turnId: "t1", threadId: "t", at: 0, messageId: "m1", role: "assistant" };
+  const events = [
+    { ...of, type: "agent_start", seq: 1, v: 1, modeId: "default", modelId: "m", resumed: false },
+    ...["Half", " an answer"].map((delta) => ({ ...of, type: "message_update", index: 1, part: "text", delta })),
+    { ...of, type: "message_discarded", reason: "empty" },
+  ] as unknown as HarnessEvent[];
+  const chunks = folded(foldChunks, newChunkState({ turnId: "t1", version: 6, threadId: "t" }), events);
+  assert.deepEqual(
+    chunks.filter(({ type }) => type === "text-end"),
+    [{ type: "text-end", id: "m1.1" }],
+  );
+  const run = folded(foldRun, newRunState({ threadId: "t", runId: "r", turnId: "t1", messages: [] }), events);
+  assert.equal(run.filter(({ type }) => type === "TEXT_MESSAGE_END").length, 1);
+});
+
 const wellFormed = ([type, text]: Shown): Shown => [type, text.toWellFormed()];
 
 /** What goes back to the provider: of all reasoning, and of the texts that are not empty. */

@@ -1,3 +1,4 @@
+import type { RemoteSession } from "@cinch/client";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { useCommand, useField, useSeat } from "../page-context.ts";
@@ -18,17 +19,9 @@ export function Composer(): VNode {
   const flags = useField("flags");
   const run = useCommand();
   const name = seat.getCurrentThreadId() ?? "";
-  const draft = useDraft(name);
+  const draft = useDraft(name, () => seat.getDisplayState().seq);
   // The answer may have been lost, and not the message.
-  useEffect(() => {
-    const left = new AbortController();
-    for (const { id } of returnedTo(name))
-      seat.resultOf({ inputId: id, signal: left.signal }).then(
-        () => forgetSent(name, id),
-        () => undefined,
-      );
-    return () => left.abort();
-  }, [seat, name]);
+  useEffect(() => followAcceptance(seat, name), [seat, name]);
   const isParked = status === "parked";
   const hasTurn = isRunning || isParked;
   const isHeld = (flags.held && inbox.length > 0) || isParked;
@@ -69,6 +62,33 @@ export function Composer(): VNode {
       )}
     </MessageBox>
   );
+}
+
+/** Forgets the texts in the composer that the thread accepts, or has accepted. Events say so at once; without those of the past, their results are asked for. */
+function followAcceptance(seat: RemoteSession, name: string): (() => void) | undefined {
+  const seqs = returnedTo(name).map(({ seq }) => seq);
+  if (seqs.length === 0) return undefined;
+  const left = new AbortController();
+  const ask = () => {
+    for (const { id } of returnedTo(name))
+      seat.resultOf({ inputId: id, signal: left.signal }).then(
+        () => forgetSent(name, id),
+        () => undefined,
+      );
+  };
+  const since = seqs.every((seq) => seq !== undefined) ? Math.min(...seqs) : undefined;
+  const leave = seat.subscribe(
+    (event) => {
+      if (event.type === "input_accepted") forgetSent(name, event.inputId);
+      else if (event.type === "resync") ask();
+    },
+    { since },
+  );
+  if (since === undefined) ask();
+  return () => {
+    left.abort();
+    leave();
+  };
 }
 
 interface Phase {

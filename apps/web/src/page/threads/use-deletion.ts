@@ -12,6 +12,16 @@ interface Deletion {
   remove: (thread: ThreadRecord) => void;
 }
 
+/** By a session of its own: the commands of one are sent one after the other, and a page that is left has no time for the next. */
+async function deletedBy(client: PageContext["client"], threadId: string): Promise<void> {
+  const session = await client.createSession();
+  try {
+    await session.deleteThread({ threadId });
+  } finally {
+    await session.close();
+  }
+}
+
 export function useDeletion({ client, report, notify }: Pick<PageContext, "client" | "report" | "notify">): Deletion {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const remove = ({ id, title }: ThreadRecord) => {
@@ -22,7 +32,7 @@ export function useDeletion({ client, report, notify }: Pick<PageContext, "clien
     };
     const run = () => {
       end();
-      client.deleteThread({ threadId: id }).then(
+      deletedBy(client, id).then(
         () => removeDraft(id),
         (error: unknown) => {
           show();

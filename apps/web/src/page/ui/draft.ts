@@ -8,6 +8,11 @@ export interface SentText {
   content: string;
 }
 
+/** How far the thread was when the text was sent: its acceptance comes after that. */
+interface KeptText extends SentText {
+  seq?: number | undefined;
+}
+
 /** What stands in a composer. */
 export interface Draft {
   text: string;
@@ -52,14 +57,14 @@ function write(key: string, text: string): void {
   else if (inBrowser.get(key) === before) inBrowser.set(key, null);
 }
 
-const sentOf = (name: string): SentText[] => JSON.parse(read(sentKey(name)) || "[]") as SentText[];
+const sentOf = (name: string): KeptText[] => JSON.parse(read(sentKey(name)) || "[]") as KeptText[];
 
-function keepSent(name: string, sent: readonly SentText[]): void {
+function keepSent(name: string, sent: readonly KeptText[]): void {
   write(sentKey(name), sent.length > 0 ? JSON.stringify(sent) : "");
 }
 
 /** What was sent, and is in the composer again, because it is not known to have been accepted. */
-export const returnedTo = (name: string): SentText[] => sentOf(name).filter(({ id }) => !underWay.has(id));
+export const returnedTo = (name: string): KeptText[] => sentOf(name).filter(({ id }) => !underWay.has(id));
 
 const textOf = (name: string): string =>
   [...returnedTo(name).map(({ content }) => content), read(typedKey(name))].filter((text) => text !== "").join("\n");
@@ -84,10 +89,10 @@ export function addToDraft(name: string, text: string): void {
 
 /** The server has accepted it. */
 export function forgetSent(name: string, sentId: string): void {
-  keepSent(
-    name,
-    sentOf(name).filter(({ id }) => id !== sentId),
-  );
+  const sent = sentOf(name);
+  const left = sent.filter(({ id }) => id !== sentId);
+  if (left.length === sent.length) return;
+  keepSent(name, left);
   changed();
 }
 
@@ -95,31 +100,33 @@ export function removeDraft(name: string): void {
   for (const key of [typedKey(name), sentKey(name)]) for (const kept of [inTab, inBrowser]) kept.set(key, null);
 }
 
-function messagesIn(name: string): SentText[] {
+function messagesIn(name: string): KeptText[] {
   const [returned, typed] = [returnedTo(name), read(typedKey(name))];
   return returned.length > 0 && typed === "" ? returned : [...returned, { id: randomIds("input"), content: typed }];
 }
 
-function send(name: string, post: (message: SentText) => Promise<unknown>): Promise<unknown> {
-  const messages = messagesIn(name);
+function send(name: string, post: (message: SentText) => Promise<unknown>, now?: number): Promise<unknown> {
+  const messages = messagesIn(name).map(({ seq = now, ...message }) => ({ ...message, seq }));
   keepSent(name, [...sentOf(name).filter(({ id }) => underWay.has(id)), ...messages]);
   for (const { id } of messages) underWay.add(id);
   keepDraft(name, "");
-  const posted = async (message: SentText) => {
+  const posted = async ({ id, content }: SentText) => {
+    const message = { id, content };
     try {
       await post(message);
-      forgetSent(name, message.id);
+      forgetSent(name, id);
     } finally {
-      underWay.delete(message.id);
+      underWay.delete(id);
       changed();
     }
   };
   return Promise.all(messages.map(posted));
 }
 
-export function useDraft(name: string): Draft {
+/** `seqNow`: how far the thread is. */
+export function useDraft(name: string, seqNow?: () => number): Draft {
   const text = useSyncExternalStore(subscribe, () => textOf(name));
-  return { text, set: (next) => keepDraft(name, next), send: (post) => send(name, post) };
+  return { text, set: (next) => keepDraft(name, next), send: (post) => send(name, post, seqNow?.()) };
 }
 
 /** Of the composer without a thread, where each message begins one: what stands in it is one message. */

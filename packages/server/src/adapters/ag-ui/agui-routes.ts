@@ -3,7 +3,7 @@ import { STREAM_ANSWER, type Route, type RouteCall } from "../../routes/route.ts
 import { openThread } from "../open-thread.ts";
 import { partResponse } from "../part-response.ts";
 import { pagesAfter } from "../turn-events.ts";
-import { currentTurn, turnTaking, whyNotTaken } from "../turn-taking.ts";
+import { currentTurn, turnTaking } from "../turn-taking.ts";
 import { AguiBody, reachedPlace, resumeAll, runInput } from "./agui-body.ts";
 import { mergedAgui, type AguiEvent, type AguiMessage } from "./agui-event.ts";
 import { finished, startOfRun } from "./run-fold.ts";
@@ -62,11 +62,12 @@ const viewOf = ({ session, body }: Run) => ({
 
 /** The turn of a new message. */
 async function* newRun(run: Run, { inputId, signal }: { inputId: string; signal: AbortSignal }): RunEvents {
-  const turnId = await turnTaking(run.session, inputId, signal);
+  const taking = await turnTaking(run.session, inputId, signal);
   const view = viewOf(run);
-  if (turnId !== null) return yield* runEvents(run.session, { ...view, turnId, after: 0, signal });
+  if (taking.turnId !== null)
+    return yield* runEvents(run.session, { ...view, turnId: taking.turnId, after: 0, signal });
   const state = newRunState({ ...view, turnId: "" });
-  const value = whyNotTaken(run.session);
+  const value = taking.reason;
   yield [...startOfRun(state), { type: "CUSTOM", name: "notice", value }, ...finished(state, { type: "success" })];
 }
 

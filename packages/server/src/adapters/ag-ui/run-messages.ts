@@ -19,10 +19,7 @@ export function ofDelta(state: RunState, event: RunEventOf<"message_update">): R
 }
 
 /** The first text of a message has its id, so that its calls are found beside it. */
-function textId(
-  messageId: string,
-  { index, part, texts }: { index: number; part: string; texts: readonly OpenText[] },
-) {
+function textId(messageId: string, { index, part, texts }: { index: number; part: string; texts: RunState["texts"] }) {
   const isFirst = part === "text" && !texts.some((text) => text?.part === "text");
   return isFirst ? messageId : `${messageId}.${index}`;
 }
@@ -51,7 +48,7 @@ const endEvents = ({ part, id: messageId }: OpenText): AguiEvent[] =>
 
 /** Ends what streams. */
 export const streamEnds = ({ texts, inputs }: RunState): AguiEvent[] => [
-  ...texts.flatMap(endEvents),
+  ...texts.flatMap((text) => (text ? endEvents(text) : [])),
   ...inputs.map((toolCallId): AguiEvent => ({ type: "TOOL_CALL_END", toolCallId })),
 ];
 
@@ -112,7 +109,7 @@ interface TextPlace {
 
 /** What of a text is not sent yet, and its end. */
 function ofText(
-  texts: readonly OpenText[],
+  texts: RunState["texts"],
   { type: part, text }: { type: "text" | "reasoning"; text: string },
   { messageId, index }: TextPlace,
 ): [OpenText, AguiEvent[]] {

@@ -34,7 +34,8 @@ export interface RunState {
   /** The name of the open step. */
   readonly step: string | null;
   readonly steps: number;
-  readonly texts: readonly OpenText[];
+  /** Of the message that streams, by index. `undefined`: of a part that does not stream as text. */
+  readonly texts: readonly (OpenText | undefined)[];
   /** The calls whose arguments stream. */
   readonly inputs: readonly string[];
   /** By call, the end of what its command has printed. */

@@ -8,7 +8,7 @@ import { NoBody } from "../../routes/wire-schemas.ts";
 import { partResponse } from "../part-response.ts";
 import { isMissing, openThread } from "../open-thread.ts";
 import { pagesAfter } from "../turn-events.ts";
-import { currentTurn, turnTaking, whyNotTaken } from "../turn-taking.ts";
+import { currentTurn, turnTaking } from "../turn-taking.ts";
 import { acceptInput, answerAll } from "./chat-commands.ts";
 import { ChatBody, cursorOf, endOfChat, inputOf, shownCallsIn, turnMessage } from "./chat-body.ts";
 import { turnChunks } from "./chat-turn.ts";
@@ -120,11 +120,12 @@ async function* begun(
   session: Session,
   { call, inputId, signal }: { call: RouteCall; inputId: string; signal: AbortSignal },
 ): Chunks {
-  const turnId = await turnTaking(session, inputId, signal);
+  const taking = await turnTaking(session, inputId, signal);
   const threadId = (call.body as ChatBody).id;
   const view = viewOf(call, threadId);
-  if (turnId !== null) return yield* turnChunks(session, { ...view, turnId, after: 0, shownCalls: {}, signal });
-  yield [{ type: "data-notice", data: { message: whyNotTaken(session) }, transient: true }];
+  if (taking.turnId !== null)
+    return yield* turnChunks(session, { ...view, turnId: taking.turnId, after: 0, shownCalls: {}, signal });
+  yield [{ type: "data-notice", data: { message: taking.reason }, transient: true }];
 }
 
 /** The client shows the response in a message of the assistant that it names. */

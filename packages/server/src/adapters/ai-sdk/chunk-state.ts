@@ -35,8 +35,8 @@ export interface ChunkState {
   readonly isStepOpen: boolean;
   /** Whether the last step has tool parts. */
   readonly hasCalls: boolean;
-  /** Of the message that streams, by index. */
-  readonly texts: readonly StreamedText[];
+  /** Of the message that streams, by index. `undefined`: of a part that does not stream as text. */
+  readonly texts: readonly (StreamedText | undefined)[];
   /** The calls whose arguments stream. */
   readonly inputs: readonly string[];
   readonly calls: Readonly<Record<string, ToolPartState>>;

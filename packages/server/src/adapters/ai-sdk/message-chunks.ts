@@ -104,7 +104,7 @@ function textChunks(state: ChunkState, { type, text }: { type: "text" | "reasoni
 }
 
 const endsOf = ({ texts }: ChunkState, messageId: string): UiChunk[] =>
-  texts.map(({ part }, index) => ({ type: `${part}-end`, id: idOf(messageId, index) }));
+  texts.flatMap((text, index) => (text ? { type: `${text.part}-end` as const, id: idOf(messageId, index) } : []));
 
 const dropped = (inputs: readonly string[], errorText: string): UiChunk[] =>
   inputs.map((toolCallId) => ({ type: "tool-output-error", toolCallId, errorText, dynamic: true }));

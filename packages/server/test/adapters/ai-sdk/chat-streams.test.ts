@@ -81,6 +81,26 @@ for (const { version, chat } of CLIENTS) {
   });
 }
 
+test("the stream of a queued message that is removed ends, and says that it was removed, also if it is asked for again", async () => {
+  await using at = await serving({ model: script(hang("Half an answer")) });
+  const { id } = await at.at.thread();
+  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
+  const message = { id: "m1", role: "user", parts: [{ type: "text", text: "more" }], content: "more" };
+  const chat = () => at.at.post("/v1/chat", { id, messages: [message] });
+  const agui = () => at.at.post("/v1/agui", { threadId: id, runId: "r", messages: [{ ...message, id: "m2" }] });
+  const [first, second] = [chat(), agui()];
+  while ((await at.at.json<unknown[]>(`/v1/threads/${id}/listInbox`)).length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const inputId of ["m1", "m2"]) await at.at.post(`/v1/threads/${id}/removeInput`, { inputId });
+  for (const [chatted, run] of [
+    [await first, await second],
+    [await chat(), await agui()],
+  ] as const) {
+    assert.match(chatted.text, /was removed from the queue.*\[DONE\]/s);
+    assert.match(run.text, /was removed from the queue.*RUN_FINISHED/s);
+  }
+});
+
 test("the stream of a queued message ends when its thread is deleted", async () => {
   await using at = await serving({ model: script(hang("Half an answer")) });
   const { id } = await at.at.thread();
