@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { created, event, says } from "./events.ts";
+import { blocked, firstBlocked, isPending, withProxy } from "./lossy-place.ts";
+
+describe("deletions", { concurrency: 8 }, () => {
+  test("a deletion that takes the server longer than ten seconds, and whose answers are lost, succeeds", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    const unlock = await place.lock("blob_refs");
+    const deletion = store.deleteThread("t");
+    deletion.catch(() => undefined);
+    const first = await firstBlocked(place, "delete_thread");
+    for (const end = performance.now() + 11_000; performance.now() < end; await pause(1_000)) {
+      proxy.dropAll();
+      const again = (await blocked(place, "delete_thread")).filter((pid) => pid !== first);
+      for (const pid of again) await place.query("SELECT pg_cancel_backend($1)", [pid]);
+    }
+    assert.ok(await isPending(deletion), "the first attempt still runs");
+    await unlock();
+    await deletion;
+    assert.equal(await store.thread("t"), undefined);
+  });
+
+  test("deletions that wait hold up nothing of other threads", async () => {
+    await using at = await withProxy();
+    const { store, place } = at;
+    const ids = ["a", "b", "c", "d", "e"];
+    for (const id of ids) await store.append(id, [created()], { afterSeq: 0 });
+    await store.append("t", [created(), event("agent_start"), says("found")], { afterSeq: 0, take: 0 });
+    const unlock = await place.lock("blob_refs");
+    const deletions = ids.map((id) => store.deleteThread(id));
+    const outcomes = Promise.allSettled(deletions);
+    await firstBlocked(place, "delete_thread");
+    const piece = { messageId: "m", index: 0, part: "text", text: "…" } as const;
+    await store.saveDraft("t", 1, [piece]);
+    await store.saveFold!("t", { seq: 3, fingerprint: "f", body: "{}" });
+    assert.equal((await store.read("t")).length, 3);
+    assert.equal((await store.findEvents({ resourceId: "me", query: "found" })).length, 1);
+    await store.release("t", 1);
+    assert.ok(await isPending(outcomes));
+    await unlock();
+    await Promise.all(deletions);
+    assert.deepEqual(
+      (await store.threads()).map(({ id }) => id),
+      ["t"],
+    );
+  });
+});
