@@ -24,6 +24,27 @@ export const lostAnswers = inPackage("packages/postgres", [
     tests: ["deletions"],
   },
   {
+    attacks: "postgres: searches that wait for a deletion take all connections of reads",
+    file: "search-indexer.ts",
+    find: "this.#run ??= this.#indexAll().finally(() => (this.#run = undefined));\n    await this.#run;",
+    replace: "await this.#indexAll();",
+    tests: ["search-beside-deletions"],
+  },
+  {
+    attacks: "postgres: searches that wait for a deletion fail one after the other",
+    file: "search-indexer.ts",
+    find: "if (performance.now() - calledAt >= AWAY_MS) throw error;",
+    replace: "void error;",
+    tests: ["search-beside-deletions"],
+  },
+  {
+    attacks: "postgres: a search does not find what was appended while another one was waiting",
+    file: "search-indexer.ts",
+    find: "await this.#run?.catch(",
+    replace: "if (this.#run) return this.#run;\n    await Promise.resolve().catch(",
+    tests: ["search-beside-deletions"],
+  },
+  {
     attacks:
       "P1: a creation that is asked for again, while its first attempt runs, is taken for that of another process",
     file: "sql/append-function.ts",
