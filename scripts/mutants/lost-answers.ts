@@ -132,8 +132,22 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "a release whose answer was lost leaves the holder beating",
     file: "store.ts",
-    find: "if (!isHeld) holder.released(threadId);",
-    replace: "if (isReleased) holder.released(threadId);",
+    find: "    holder.released(threadId, epoch);\n    // The release",
+    replace: "    if (row!.isReleased) holder.released(threadId, epoch);\n    // The release",
+    tests: ["lease-beats"],
+  },
+  {
+    attacks: "P2: what is heard of an earlier lease ends the beats of one that is being taken",
+    file: "lease-holder.ts",
+    find: "if (this.#held.get(threadId) !== epoch) return;",
+    replace: "",
+    tests: ["lease-beats"],
+  },
+  {
+    attacks: "P2: an append that could not take a lease ends the beats of the one that took it",
+    file: "store.ts",
+    find: "if (isTaking && outcome.holder === holder.no) holder.takes(threadId, epoch);",
+    replace: "",
     tests: ["lease-beats"],
   },
   {
