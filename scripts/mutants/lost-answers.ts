@@ -55,8 +55,8 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "postgres: appends wait for one whose answer was lost while it was sent alone",
     file: "append-lanes.ts",
-    find: "this.#send([one], { isAlone })",
-    replace: "this.#send([one], { isAlone: true })",
+    find: "this.#send([one], { isAskedAgain })",
+    replace: "this.#send([one], { isAskedAgain: true })",
     tests: ["lost-answers"],
   },
   {
@@ -97,8 +97,15 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "an append that is asked for again and again holds up all others",
     file: "append-lanes.ts",
-    find: "if (isAlone) sending.catch((error: unknown) => this.#reject([one], error));\n      else await sending;",
+    find: "if (isAskedAgain) sending.catch((error: unknown) => this.#reject([one], error));\n      else await sending;",
     replace: "await sending;",
+    tests: ["lost-answers"],
+  },
+  {
+    attacks: "appends that are asked for again take all connections of appends",
+    file: "append-lanes.ts",
+    find: "isAskedAgain ? this.#inTurn(ask) : ask()",
+    replace: "ask()",
     tests: ["lost-answers"],
   },
   {

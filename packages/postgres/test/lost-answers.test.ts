@@ -165,6 +165,32 @@ describe("lost answers", { concurrency: 8 }, () => {
     for (const id of ids) assert.deepEqual(contents(await store.read(id)), ["large"]);
   });
 
+  test("appends that are asked for again, and wait for a lock, leave others a connection", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    const ids = ["a", "b", "c", "d"];
+    for (const id of [...ids, "e"]) await store.append(id, [created()], { afterSeq: 0 });
+    // Those four fail together, and each of them alone waits.
+    await place.query(`ALTER FUNCTION cinch.append_many RENAME TO append_really;
+      CREATE TABLE cinch.gate AS SELECT 1;
+      CREATE FUNCTION cinch.append_many${SIGNATURE} RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
+        IF jsonb_array_length(batch) > 1 THEN RAISE 'no memory' USING ERRCODE = '53200'; END IF;
+        IF batch::text LIKE '%large%' THEN PERFORM FROM cinch.gate FOR UPDATE; END IF;
+        RETURN cinch.append_really(batch, me, dead, hashes, bytes); END $$`);
+    const open = await place.lockRows("gate");
+    proxy.cutNext("before", "append_many");
+    const appends = ids.map((id) => store.append(id, [input("large")], { afterSeq: 1 }));
+    for (const append of appends) append.catch(() => undefined);
+    await firstBlocked(place, "append_many");
+    await pause(500);
+    for (const [afterSeq] of [[1], [2], [3]] as const)
+      assert.equal((await store.append("e", [input("small")], { afterSeq })).kind, "appended");
+    for (const append of appends) assert.ok(await isPending(append));
+    await open();
+    for (const { kind } of await Promise.all(appends)) assert.equal(kind, "appended");
+    for (const id of ids) assert.deepEqual(contents(await store.read(id)), ["large"]);
+  });
+
   test("an append that was rolled back each time is rejected: nothing was written", async () => {
     await using at = await withProxy();
     const { store, place } = at;
