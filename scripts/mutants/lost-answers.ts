@@ -130,6 +130,13 @@ export const lostAnswers = inPackage("packages/postgres", [
     tests: ["lost-answers"],
   },
   {
+    attacks: "a command whose batch has failed waits for others of the batch that are sent alone",
+    file: "append-lanes.ts",
+    find: "this.#expire();\n          return this.#sendAlone(batch);",
+    replace: "return this.#sendAlone(batch);",
+    tests: ["lost-answers"],
+  },
+  {
     attacks: "P1: an append that is under way is rejected as one that was not sent",
     file: "append-lanes.ts",
     find: "if (one.isUnderWay || one.op.retry) continue;",

@@ -131,7 +131,10 @@ export class AppendLanes {
         const { meaning } = error;
         this.#cause = error.cause;
         const isShared = batch.length > 1 || batch[0]!.op.retry;
-        if (meaning.kind === "failed" && isShared && !isAskedAgain) return this.#sendAlone(batch);
+        if (meaning.kind === "failed" && isShared && !isAskedAgain) {
+          this.#expire();
+          return this.#sendAlone(batch);
+        }
         if (meaning.kind === "failed") this.#rejectFinally(batch, meaning.error);
         if (meaning.kind === "failed" && this.#open.has(batch[0]!)) this.#warn(meaning.error);
         if (meaning.kind === "again" && ++conflicts > MAX_CONFLICTS)
