@@ -118,8 +118,22 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "a deletion whose answer was lost is rejected, and happens",
     file: "database.ts",
-    find: "const isUnknown = untilKnown && unanswered > 0;",
-    replace: "const isUnknown = false;",
+    find: "const unknown = unanswered > 0 ? untilKnown : undefined;",
+    replace: "const unknown = undefined;",
+    tests: ["deletions"],
+  },
+  {
+    attacks: "a deletion that the server refuses after a lost answer is asked for without a word",
+    file: "database.ts",
+    find: "if (unknown && failure) this.warnUnknown(unknown, failure);",
+    replace: "",
+    tests: ["deletions"],
+  },
+  {
+    attacks: "a deletion that the server refuses after a lost answer is asked for five times a second",
+    file: "database.ts",
+    find: "await pausing(attempt, failure && ASKED_AGAIN_PAUSE_MS);",
+    replace: "await pausing(attempt);",
     tests: ["deletions"],
   },
   {

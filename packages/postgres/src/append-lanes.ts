@@ -2,7 +2,7 @@ import type { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
 import { isCrashPoint, killThisProcess } from "./append-crash.ts";
 import type { AppendOp } from "./append-op.ts";
-import { AWAY_MS, QueryFailed, pausing, type Database, type Statement } from "./database.ts";
+import { ASKED_AGAIN_PAUSE_MS, AWAY_MS, QueryFailed, pausing, type Database, type Statement } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { awayError, closedUnknown, finalError } from "./failure.ts";
 import type { LeaseHolder, LeaseState } from "./lease-holder.ts";
@@ -33,8 +33,6 @@ const MAX_BATCH = 200;
 const MAX_BATCH_CHARS = 4_000_000;
 /** How often a batch may be in the way of others before it counts as a failure. */
 const MAX_CONFLICTS = 50;
-/** At most between two attempts of an append that fails by itself: there may be hundreds. */
-const ASKED_AGAIN_PAUSE_MS = 2_000;
 
 /**
  * Sends appends in batches: while both lanes are busy, all that comes waits, and goes in one transaction when a lane is free.
@@ -55,7 +53,6 @@ export class AppendLanes {
   #giveUpAt = Infinity;
   /** Why the last attempt failed. */
   #cause: unknown;
-  #hasWarned = false;
   /** The last attempt of those that are asked for again, one at a time: the other connection is for the lanes. */
   #asking: Promise<unknown> = Promise.resolve();
   #batches = 0;
@@ -136,7 +133,7 @@ export class AppendLanes {
           return this.#sendAlone(batch);
         }
         if (meaning.kind === "failed") this.#rejectFinally(batch, meaning.error);
-        if (meaning.kind === "failed" && this.#open.has(batch[0]!)) this.#warn(meaning.error);
+        if (meaning.kind === "failed" && this.#open.has(batch[0]!)) this.#database.warnUnknown("append", meaning.error);
         if (meaning.kind === "again" && ++conflicts > MAX_CONFLICTS)
           this.#rejectFinally(batch, awayError(this.#database.place, error.cause));
         if (error.isUnknown) unanswered += 1;
@@ -237,16 +234,6 @@ export class AppendLanes {
       const final = finalError(error, { isUnknown: one.op.retry === true });
       if (final) this.#reject([one], final);
     }
-  }
-
-  /** Its caller hears nothing until the outcome is known, and an administrator may have to do something about it. */
-  #warn({ message }: CinchError): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    process.emitWarning(
-      `${message} Whether an append that was sent before was written is unknown, so the store goes on asking for it.`,
-      { type: "CinchWarning", code: "CINCH_OUTCOME_UNKNOWN" },
-    );
   }
 
   #reject(batch: readonly Waiting[], error: unknown): void {

@@ -10,7 +10,7 @@ import {
   type QueryConfig,
 } from "pg";
 import { CinchError } from "@cinch/core";
-import { awayError, closedUnknown, finalError, meaningOf, type Meaning } from "./failure.ts";
+import { awayError, closedUnknown, finalError, meaningOf, type Change, type Meaning } from "./failure.ts";
 
 type Row = Record<string, unknown>;
 
@@ -69,6 +69,8 @@ const MIGRATION_MS = 600_000;
 export const END_MS = 1_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
+/** At most between two attempts of what fails by itself, and may have been written before: there may be hundreds. */
+export const ASKED_AGAIN_PAUSE_MS = 2_000;
 
 /** Queries of the store, by pooled connections. Statements are unnamed and need no session, so a pooler may be in between. */
 export class Database {
@@ -81,6 +83,7 @@ export class Database {
   readonly #answeredAt = new WeakMap<PoolClient, number>();
   /** When the last query was sent that got no answer. Connections that have not answered since may be lost with the one that it had. */
   #silentSince = -Infinity;
+  readonly #warned = new Set<Change>();
   #isClosed = false;
 
   constructor({ url, schema }: { url: string; schema: string }) {
@@ -229,9 +232,10 @@ export class Database {
 
   /**
    * Repeats what may run twice while the server is away, up to `AWAY_MS`. `task` gets how many of its attempts were not answered.
-   * `untilKnown`: once one was not answered, until the server says what became of it, because an error would say that nothing was changed.
+   * `untilKnown` says what it changes: once one was not answered, until the server says what became of it, because an error would say that
+   * nothing was changed.
    */
-  async repeat<T>(task: (unanswered: number) => Promise<T>, { untilKnown = false } = {}): Promise<T> {
+  async repeat<T>(task: (unanswered: number) => Promise<T>, { untilKnown }: { untilKnown?: Change } = {}): Promise<T> {
     const until = performance.now() + AWAY_MS;
     let unanswered = 0;
     for (let attempt = 0; ; attempt++) {
@@ -240,15 +244,27 @@ export class Database {
       } catch (error) {
         if (!(error instanceof QueryFailed)) throw error;
         if (error.isUnknown) unanswered += 1;
-        const isUnknown = untilKnown && unanswered > 0;
-        const final = error.meaning.kind === "failed" && finalError(error.meaning.error, { isUnknown });
+        const unknown = unanswered > 0 ? untilKnown : undefined;
+        const failure = error.meaning.kind === "failed" ? error.meaning.error : undefined;
+        const final = failure && finalError(failure, { isUnknown: unknown !== undefined });
         if (final) throw final;
+        if (unknown && failure) this.warnUnknown(unknown, failure);
         // There is a second attempt in any case: it may have been the connection that was lost, and not the server.
-        if (!isUnknown && attempt > 0 && performance.now() > until) throw awayError(this.place, error.cause);
-        await pausing(attempt);
-        if (this.#isClosed) throw isUnknown ? closedUnknown(this.place, "deletion") : closedStore();
+        if (!unknown && attempt > 0 && performance.now() > until) throw awayError(this.place, error.cause);
+        await pausing(attempt, failure && ASKED_AGAIN_PAUSE_MS);
+        if (this.#isClosed) throw unknown ? closedUnknown(this.place, unknown) : closedStore();
       }
     }
+  }
+
+  /** The caller of such a change hears nothing until its outcome is known, and an administrator may have to do something about it. */
+  warnUnknown(what: Change, { message }: CinchError): void {
+    if (this.#warned.has(what)) return;
+    this.#warned.add(what);
+    process.emitWarning(
+      `${message} Whether ${what === "append" ? "an append" : "a deletion"} that was sent before was written is unknown, so the store goes on asking for it.`,
+      { type: "CinchWarning", code: "CINCH_OUTCOME_UNKNOWN" },
+    );
   }
 
   #track<T>(query: Promise<T>): Promise<T> {

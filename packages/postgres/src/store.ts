@@ -168,7 +168,7 @@ class PostgresStore implements Store {
       const values = [escapeText(threadId), nonce, unanswered > 0];
       return database.once<{ family: [no: number, id: string][] | null }>("deletion", { text, values }, unanswered);
     };
-    const [row] = await database.repeat(remove, { untilKnown: true });
+    const [row] = await database.repeat(remove, { untilKnown: "deletion" });
     if (!row?.family) throw threadNotFound(threadId);
     for (const [no, encoded] of row.family) {
       const id = unescapeText(encoded);

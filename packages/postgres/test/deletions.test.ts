@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { created, event, says } from "./events.ts";
 import { blocked, firstBlocked, isPending, withProxy } from "./lossy-place.ts";
+import { warned } from "./warned.ts";
 
 describe("deletions", { concurrency: 8 }, () => {
   test("a deletion that takes the server longer than ten seconds, and whose answers are lost, succeeds", async () => {
@@ -47,5 +48,29 @@ describe("deletions", { concurrency: 8 }, () => {
       (await store.threads()).map(({ id }) => id),
       ["t"],
     );
+  });
+
+  test("a deletion whose answer was lost, and which the server then refuses, is asked for every two seconds, with a warning", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    await store.append("t", [created()], { afterSeq: 0 });
+    await place.query(`ALTER FUNCTION cinch.delete_thread RENAME TO delete_really;
+      CREATE SEQUENCE cinch.tries;
+      CREATE FUNCTION cinch.delete_thread(given text, given_nonce bigint, is_retry boolean) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM nextval('cinch.tries'); RAISE 'no right' USING ERRCODE = '42501'; END $$`);
+    const warning = warned(new RegExp(new URL(proxy.url).host));
+    proxy.cutNext("before", "delete_thread");
+    const deletion = store.deleteThread("t");
+    deletion.catch(() => undefined);
+    const { message, code } = await warning;
+    assert.match(message, /lacks a right: no right.*a deletion that was sent before .* goes on asking/);
+    assert.equal(code, "CINCH_OUTCOME_UNKNOWN");
+    await pause(8_000);
+    const [row] = await place.query("SELECT last_value AS tries FROM cinch.tries");
+    assert.ok(Number(row!["tries"]) < 20, `${String(row!["tries"])} attempts`);
+    assert.ok(await isPending(deletion));
+    await place.query("DROP FUNCTION cinch.delete_thread; ALTER FUNCTION cinch.delete_really RENAME TO delete_thread");
+    await deletion;
+    assert.equal(await store.thread("t"), undefined);
   });
 });
