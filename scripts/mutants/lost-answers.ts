@@ -137,6 +137,13 @@ export const lostAnswers = inPackage("packages/postgres", [
     tests: ["deletions"],
   },
   {
+    attacks: "after a deletion with a lost answer, the holder beats for the leases of subagents",
+    file: "sql/thread-functions.ts",
+    find: "WHERE h.deleted AND h.nonce = given_nonce);",
+    replace: "WHERE h.thread = head.thread);",
+    tests: ["deletions"],
+  },
+  {
     attacks: "a command that was not sent waits for those that were",
     file: "append-lanes.ts",
     find: "this.#timer = setTimeout(() => this.#expire(), next - now + 1);",

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { created, event, says } from "./events.ts";
 import { blocked, firstBlocked, isPending, withProxy } from "./lossy-place.ts";
+import { until } from "./until.ts";
 import { warned } from "./warned.ts";
 
 describe("deletions", { concurrency: 8 }, () => {
@@ -72,5 +73,32 @@ describe("deletions", { concurrency: 8 }, () => {
     await place.query("DROP FUNCTION cinch.delete_thread; ALTER FUNCTION cinch.delete_really RENAME TO delete_thread");
     await deletion;
     assert.equal(await store.thread("t"), undefined);
+  });
+
+  test("a deletion whose answer was lost ends the beats for the subagents' threads, and tells those that follow them", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    const ids = ["t", "child", "grandchild"];
+    await store.append("t", [created()], { afterSeq: 0 });
+    for (const [no, id] of ids.entries()) {
+      if (no === 0) continue;
+      const owner = ids[no - 1]!;
+      const agent = created({ agent: { name: "x", owner }, parent: { threadId: owner } });
+      await store.append(id, [agent, event("agent_start")], { afterSeq: 0, take: 0 });
+    }
+    const called = new Set<string>();
+    for (const id of ids) store.follow(id, () => called.add(id));
+    await Promise.all(ids.map((id) => store.read(id)));
+    await pause(1_500);
+    called.clear();
+    proxy.cutNext("after", "delete_thread");
+    await store.deleteThread("t");
+    assert.equal(proxy.cuts, 1);
+    await until("the followers' calls", () => called.size === ids.length);
+    const beat = async () => (await place.query("SELECT max(beat) AS beat FROM cinch.holders"))[0]!["beat"];
+    await pause(1_000);
+    const last = await beat();
+    await pause(1_500);
+    assert.equal(await beat(), last);
   });
 });
