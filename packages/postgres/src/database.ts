@@ -38,17 +38,20 @@ export class QueryFailed extends Error {
   }
 }
 
-/** What must not wait for something slow has its own connections, and so has a deletion, which may wait for as long as it takes. Together at most 8. */
+/**
+ * Appends, beats and small writes must not wait for slow queries, so they have connections of their own. So has a deletion, which may wait for
+ * as long as it takes. A look shares those of reads, and waits while all of them are slow. Together at most 8.
+ */
 const POOLS = { append: 2, beat: 1, write: 1, deletion: 1, read: 3 };
 
-interface LaneOptions {
+interface KindOptions {
   pool: keyof typeof POOLS;
   /** After so long without an answer the connection counts as lost, at the first attempt, the second and so on. */
   silentMs: readonly number[];
 }
 
 /** What usually takes milliseconds is soon asked for on another connection. What may only take long gets more time at each attempt. */
-const LANES = {
+const QUERY_KINDS = {
   append: { pool: "append", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
   beat: { pool: "beat", silentMs: [1_500, 3_000, 6_000] },
   write: { pool: "write", silentMs: [2_000, 4_000, 8_000] },
@@ -57,8 +60,8 @@ const LANES = {
   index: { pool: "read", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
   look: { pool: "read", silentMs: [2_000, 4_000, 8_000] },
   read: { pool: "read", silentMs: [5_000, 60_000] },
-} satisfies Record<string, LaneOptions>;
-export type Lane = keyof typeof LANES;
+} satisfies Record<string, KindOptions>;
+export type QueryKind = keyof typeof QUERY_KINDS;
 
 /** How long a caller waits for a server that is away. */
 export const AWAY_MS = 10_000;
@@ -113,20 +116,20 @@ export class Database {
    * `unanswered`: how many attempts before it got no answer.
    */
   async once<R extends Row>(
-    lane: Lane,
+    kind: QueryKind,
     query: Statement | (() => Statement | undefined),
     unanswered = 0,
   ): Promise<R[]> {
     if (this.#isClosed) throw closedStore();
-    return this.#track(this.#attempt<R>(lane, query, unanswered));
+    return this.#track(this.#attempt<R>(kind, query, unanswered));
   }
 
   async #attempt<R extends Row>(
-    lane: Lane,
+    kind: QueryKind,
     query: Statement | (() => Statement | undefined),
     unanswered: number,
   ): Promise<R[]> {
-    const { pool, silentMs } = LANES[lane];
+    const { pool, silentMs } = QUERY_KINDS[kind];
     const client = await this.#connect(pool);
     const statement = this.#statementOf(query, client);
     if (!statement) return [];
@@ -181,7 +184,7 @@ export class Database {
   /** A server that fails while it commits, as when it can't write its log, ends the connection with its error: then the outcome is unknown. */
   async #judged(client: PoolClient, failed: QueryFailed): Promise<QueryFailed> {
     if (failed.meaning.kind !== "failed") return failed;
-    const isAlive = { text: "SELECT 1", query_timeout: LANES.look.silentMs[0] };
+    const isAlive = { text: "SELECT 1", query_timeout: QUERY_KINDS.look.silentMs[0] };
     try {
       await client.query(isAlive as QueryConfig);
       return failed;
@@ -191,8 +194,8 @@ export class Database {
   }
 
   /** For queries that may run twice. Retries while the server is away, up to `AWAY_MS`, then throws `STORE_BUSY`. */
-  async query<R extends Row>(lane: Lane, query: Statement): Promise<R[]> {
-    return this.repeat((unanswered) => this.once<R>(lane, query, unanswered));
+  async query<R extends Row>(kind: QueryKind, query: Statement): Promise<R[]> {
+    return this.repeat((unanswered) => this.once<R>(kind, query, unanswered));
   }
 
   /** For what takes milliseconds. */
