@@ -13,6 +13,7 @@ import { limits } from "./limits.ts";
 import { live } from "./live.ts";
 import { lateCommands } from "./late-commands.ts";
 import { lines } from "./lines.ts";
+import { lostAnswers } from "./lost-answers.ts";
 import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
 import { page } from "./page.ts";
@@ -45,6 +46,7 @@ export const mutants: readonly Mutant[] = [
   ...store,
   ...awake,
   ...postgres,
+  ...lostAnswers,
   ...search,
   ...folded,
   ...permissions,

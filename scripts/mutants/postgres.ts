@@ -1,6 +1,6 @@
 import { inPackage } from "./mutant.ts";
 
-/** The store in PostgreSQL: fencing, lost answers, dead holders, notices, texts. */
+/** The store in PostgreSQL: fencing, dead holders, notices, texts. */
 export const postgres = inPackage("packages/postgres", [
   {
     attacks: "P2: an append under a stale epoch is written",
@@ -22,133 +22,6 @@ export const postgres = inPackage("packages/postgres", [
     find: "IF FOUND AND (dead",
     replace: "IF false AND (dead",
     tests: ["conformance"],
-  },
-  {
-    attacks: "P1: an append whose answer was lost is not recognised after another one",
-    file: "sql/append-function.ts",
-    find: "(h.nonce = given_nonce OR EXISTS (",
-    replace: "(h.nonce = given_nonce OR false AND EXISTS (",
-    tests: ["outages"],
-  },
-  {
-    attacks: "postgres: a deletion that waits holds up the drafts and leases of all threads",
-    file: "database.ts",
-    find: 'pool: "deletion"',
-    replace: 'pool: "write"',
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "postgres: a search waits for deletions",
-    file: "database.ts",
-    find: 'index: { pool: "read"',
-    replace: 'index: { pool: "deletion"',
-    tests: ["lost-answers"],
-  },
-  {
-    attacks:
-      "P1: a creation that is asked for again, while its first attempt runs, is taken for that of another process",
-    file: "sql/append-function.ts",
-    find: 'coalesce(cinch.earlier_outcome(op.id, op.nonce, op.after, op.count, op.take + 1), \'{"kind": "newer"}\')',
-    replace: '\'{"kind": "newer"}\'',
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "postgres: appends wait for one whose answer was lost while it was sent alone",
-    file: "append-lanes.ts",
-    find: "this.#send([one], { isAlone })",
-    replace: "this.#send([one], { isAlone: true })",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "postgres: connections that were lost with another one are tried one by one",
-    file: "database.ts",
-    find: "if (isTimeout(error)) this",
-    replace: "if (performance.now() - sentAt >= query_timeout) this",
-    tests: ["lost-connections"],
-  },
-  {
-    attacks: "P1: a lost answer is not asked for with the same nonce",
-    file: "append-lanes.ts",
-    find: "op.retry = true;",
-    replace: "op.retry = false;",
-    tests: ["outages"],
-  },
-  {
-    attacks: "P1: a lost connection counts as an append that was not written",
-    file: "failure.ts",
-    find: 'return { kind: "away", committed: isSent ? "maybe" : "no" };\n}',
-    replace: 'return { kind: "away", committed: "no" };\n}',
-    tests: ["outages"],
-  },
-  {
-    attacks: "P1: an append whose answer was lost is rejected because a later attempt was rolled back",
-    file: "failure.ts",
-    find: ".includes(error.code) || !isUnknown ? error : undefined;",
-    replace: ".includes(error.code) || true ? error : undefined;",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "an append that no attempt can write, and whose first answer was lost, is sent for ever",
-    file: "failure.ts",
-    find: "return isAlways || ",
-    replace: "return ",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "an append that is asked for again and again holds up all others",
-    file: "append-lanes.ts",
-    find: "if (isAlone) sending.catch((error: unknown) => this.#reject([one], error));\n      else await sending;",
-    replace: "await sending;",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "P1: a session that the server ends while it commits counts as an append that was not written",
-    file: "database.ts",
-    find: 'if (failed.meaning.kind !== "failed") return failed;',
-    replace: "return failed;",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "a deletion whose answer was lost is rejected, and happens",
-    file: "database.ts",
-    find: "const isUnknown = untilKnown && unanswered > 0;",
-    replace: "const isUnknown = false;",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "a command that was not sent waits for those that were",
-    file: "append-lanes.ts",
-    find: "this.#timer = setTimeout(() => this.#expire(), next - now + 1);",
-    replace: "void 0;",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "P1: an append that is under way is rejected as one that was not sent",
-    file: "append-lanes.ts",
-    find: "if (one.isUnderWay || one.op.retry) continue;",
-    replace: "",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "a release whose answer was lost leaves the holder beating",
-    file: "store.ts",
-    find: "if (!isHeld) holder.released(threadId);",
-    replace: "if (isReleased) holder.released(threadId);",
-    tests: ["lost-answers"],
-  },
-  {
-    attacks: "P3: after a lost connection, the others that were lost with it are tried one after the other",
-    file: "database.ts",
-    find: "if ((this.#answeredAt.get(client) ?? Infinity) > this.#silentSince) return client;",
-    replace: "return client;",
-    tests: ["lost-connections"],
-  },
-  {
-    attacks: "P3: a look waits for a connection that was lost",
-    file: "database.ts",
-    find: 'look: { pool: "read", silentMs: [2_000, 4_000, 8_000] }',
-    replace: 'look: { pool: "read", silentMs: [60_000] }',
-    tests: ["lost-connections"],
   },
   {
     attacks: "P2: a holder that takes a lease can lose its row meanwhile",
@@ -233,13 +106,6 @@ export const postgres = inPackage("packages/postgres", [
     find: "if (checksum !== eventChecksum(seq, body))",
     replace: "if (false)",
     tests: ["damage"],
-  },
-  {
-    attacks: "a journal that lost its end is appended to",
-    file: "sql/append-function.ts",
-    find: "IF outcome IS NULL AND head.last_seq < op.after THEN",
-    replace: "IF false THEN",
-    tests: ["outages"],
   },
   {
     attacks: "a backslash in a text is taken for an escape",

@@ -2,7 +2,7 @@ import type { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
 import { isCrashPoint, killThisProcess } from "./append-crash.ts";
 import type { AppendOp } from "./append-op.ts";
-import { AWAY_MS, QueryFailed, pausing, type Database, type Statement } from "./database.ts";
+import { ASKED_AGAIN_PAUSE_MS, AWAY_MS, QueryFailed, pausing, type Database, type Statement } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { awayError, closedUnknown, finalError } from "./failure.ts";
 import type { LeaseHolder, LeaseState } from "./lease-holder.ts";
@@ -33,8 +33,6 @@ const MAX_BATCH = 200;
 const MAX_BATCH_CHARS = 4_000_000;
 /** How often a batch may be in the way of others before it counts as a failure. */
 const MAX_CONFLICTS = 50;
-/** At most between two attempts of an append that fails by itself: there may be hundreds. */
-const ALONE_PAUSE_MS = 2_000;
 
 /**
  * Sends appends in batches: while both lanes are busy, all that comes waits, and goes in one transaction when a lane is free.
@@ -55,7 +53,8 @@ export class AppendLanes {
   #giveUpAt = Infinity;
   /** Why the last attempt failed. */
   #cause: unknown;
-  #hasWarned = false;
+  /** The last attempt of those that are asked for again, one at a time: the other connection is for the lanes. */
+  #asking: Promise<unknown> = Promise.resolve();
   #batches = 0;
   #batchedAppends = 0;
 
@@ -115,27 +114,32 @@ export class AppendLanes {
     return this.#waiting.splice(0, count);
   }
 
-  async #send(all: readonly Waiting[], { isAlone = false } = {}): Promise<void> {
+  async #send(all: readonly Waiting[], { isAskedAgain = false } = {}): Promise<void> {
     let conflicts = 0;
     let unanswered = 0;
     for (let attempt = 0; ; attempt++) {
       const batch = all.filter((one) => this.#open.has(one));
       if (batch.length === 0) return;
       try {
-        return await this.#attempt(batch, unanswered);
+        const ask = () => this.#attempt(batch, unanswered);
+        return await (isAskedAgain ? this.#inTurn(ask) : ask());
       } catch (error) {
         if (!(error instanceof QueryFailed)) return this.#reject(batch, error);
         const { meaning } = error;
         this.#cause = error.cause;
         const isShared = batch.length > 1 || batch[0]!.op.retry;
-        if (meaning.kind === "failed" && isShared && !isAlone) return this.#sendAlone(batch);
+        if (meaning.kind === "failed" && isShared && !isAskedAgain) {
+          this.#expire();
+          return this.#sendAlone(batch);
+        }
         if (meaning.kind === "failed") this.#rejectFinally(batch, meaning.error);
-        if (meaning.kind === "failed" && this.#open.has(batch[0]!)) this.#warn(meaning.error);
+        if (meaning.kind === "failed" && this.#open.has(batch[0]!)) this.#database.warnUnknown("append", meaning.error);
         if (meaning.kind === "again" && ++conflicts > MAX_CONFLICTS)
           this.#rejectFinally(batch, awayError(this.#database.place, error.cause));
         if (error.isUnknown) unanswered += 1;
         this.#expire();
-        if (batch.some((one) => this.#open.has(one))) await pausing(attempt, isAlone ? ALONE_PAUSE_MS : undefined);
+        if (batch.some((one) => this.#open.has(one)))
+          await pausing(attempt, isAskedAgain ? ASKED_AGAIN_PAUSE_MS : undefined);
       }
     }
   }
@@ -146,11 +150,17 @@ export class AppendLanes {
    */
   async #sendAlone(batch: readonly Waiting[]): Promise<void> {
     for (const one of batch) {
-      const isAlone = one.op.retry === true;
-      const sending = this.#send([one], { isAlone });
-      if (isAlone) sending.catch((error: unknown) => this.#reject([one], error));
+      const isAskedAgain = one.op.retry === true;
+      const sending = this.#send([one], { isAskedAgain });
+      if (isAskedAgain) sending.catch((error: unknown) => this.#reject([one], error));
       else await sending;
     }
+  }
+
+  #inTurn(attempt: () => Promise<void>): Promise<void> {
+    const asking = this.#asking.then(attempt);
+    this.#asking = asking.catch(() => undefined);
+    return asking;
   }
 
   async #attempt(batch: Waiting[], unanswered: number): Promise<void> {
@@ -224,16 +234,6 @@ export class AppendLanes {
       const final = finalError(error, { isUnknown: one.op.retry === true });
       if (final) this.#reject([one], final);
     }
-  }
-
-  /** Its caller hears nothing until the outcome is known, and an administrator may have to do something about it. */
-  #warn({ message }: CinchError): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    process.emitWarning(
-      `${message} Whether an append that was sent before was written is unknown, so the store goes on asking for it.`,
-      { type: "CinchWarning", code: "CINCH_OUTCOME_UNKNOWN" },
-    );
   }
 
   #reject(batch: readonly Waiting[], error: unknown): void {

@@ -10,7 +10,7 @@ import {
   type QueryConfig,
 } from "pg";
 import { CinchError } from "@cinch/core";
-import { awayError, closedUnknown, finalError, meaningOf, type Meaning } from "./failure.ts";
+import { awayError, closedUnknown, finalError, meaningOf, type Change, type Meaning } from "./failure.ts";
 
 type Row = Record<string, unknown>;
 
@@ -38,17 +38,20 @@ export class QueryFailed extends Error {
   }
 }
 
-/** What must not wait for something slow has its own connections, and so has a deletion, which may wait for as long as it takes. Together at most 8. */
+/**
+ * Appends, beats and small writes must not wait for slow queries, so they have connections of their own. So has a deletion, which may wait for
+ * as long as it takes. A look shares those of reads, and waits while all of them are slow. Together at most 8.
+ */
 const POOLS = { append: 2, beat: 1, write: 1, deletion: 1, read: 3 };
 
-interface LaneOptions {
+interface KindOptions {
   pool: keyof typeof POOLS;
   /** After so long without an answer the connection counts as lost, at the first attempt, the second and so on. */
   silentMs: readonly number[];
 }
 
 /** What usually takes milliseconds is soon asked for on another connection. What may only take long gets more time at each attempt. */
-const LANES = {
+const QUERY_KINDS = {
   append: { pool: "append", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
   beat: { pool: "beat", silentMs: [1_500, 3_000, 6_000] },
   write: { pool: "write", silentMs: [2_000, 4_000, 8_000] },
@@ -57,8 +60,8 @@ const LANES = {
   index: { pool: "read", silentMs: [10_000, 20_000, 40_000, 80_000, 160_000] },
   look: { pool: "read", silentMs: [2_000, 4_000, 8_000] },
   read: { pool: "read", silentMs: [5_000, 60_000] },
-} satisfies Record<string, LaneOptions>;
-export type Lane = keyof typeof LANES;
+} satisfies Record<string, KindOptions>;
+export type QueryKind = keyof typeof QUERY_KINDS;
 
 /** How long a caller waits for a server that is away. */
 export const AWAY_MS = 10_000;
@@ -69,6 +72,8 @@ const MIGRATION_MS = 600_000;
 export const END_MS = 1_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 250;
+/** At most between two attempts of what fails by itself, and may have been written before: there may be hundreds. */
+export const ASKED_AGAIN_PAUSE_MS = 2_000;
 
 /** Queries of the store, by pooled connections. Statements are unnamed and need no session, so a pooler may be in between. */
 export class Database {
@@ -81,6 +86,7 @@ export class Database {
   readonly #answeredAt = new WeakMap<PoolClient, number>();
   /** When the last query was sent that got no answer. Connections that have not answered since may be lost with the one that it had. */
   #silentSince = -Infinity;
+  readonly #warned = new Set<Change>();
   #isClosed = false;
 
   constructor({ url, schema }: { url: string; schema: string }) {
@@ -110,20 +116,20 @@ export class Database {
    * `unanswered`: how many attempts before it got no answer.
    */
   async once<R extends Row>(
-    lane: Lane,
+    kind: QueryKind,
     query: Statement | (() => Statement | undefined),
     unanswered = 0,
   ): Promise<R[]> {
     if (this.#isClosed) throw closedStore();
-    return this.#track(this.#attempt<R>(lane, query, unanswered));
+    return this.#track(this.#attempt<R>(kind, query, unanswered));
   }
 
   async #attempt<R extends Row>(
-    lane: Lane,
+    kind: QueryKind,
     query: Statement | (() => Statement | undefined),
     unanswered: number,
   ): Promise<R[]> {
-    const { pool, silentMs } = LANES[lane];
+    const { pool, silentMs } = QUERY_KINDS[kind];
     const client = await this.#connect(pool);
     const statement = this.#statementOf(query, client);
     if (!statement) return [];
@@ -178,7 +184,7 @@ export class Database {
   /** A server that fails while it commits, as when it can't write its log, ends the connection with its error: then the outcome is unknown. */
   async #judged(client: PoolClient, failed: QueryFailed): Promise<QueryFailed> {
     if (failed.meaning.kind !== "failed") return failed;
-    const isAlive = { text: "SELECT 1", query_timeout: LANES.look.silentMs[0] };
+    const isAlive = { text: "SELECT 1", query_timeout: QUERY_KINDS.look.silentMs[0] };
     try {
       await client.query(isAlive as QueryConfig);
       return failed;
@@ -188,8 +194,8 @@ export class Database {
   }
 
   /** For queries that may run twice. Retries while the server is away, up to `AWAY_MS`, then throws `STORE_BUSY`. */
-  async query<R extends Row>(lane: Lane, query: Statement): Promise<R[]> {
-    return this.repeat((unanswered) => this.once<R>(lane, query, unanswered));
+  async query<R extends Row>(kind: QueryKind, query: Statement): Promise<R[]> {
+    return this.repeat((unanswered) => this.once<R>(kind, query, unanswered));
   }
 
   /** For what takes milliseconds. */
@@ -229,9 +235,10 @@ export class Database {
 
   /**
    * Repeats what may run twice while the server is away, up to `AWAY_MS`. `task` gets how many of its attempts were not answered.
-   * `untilKnown`: once one was not answered, until the server says what became of it, because an error would say that nothing was changed.
+   * `untilKnown` says what it changes: once one was not answered, until the server says what became of it, because an error would say that
+   * nothing was changed.
    */
-  async repeat<T>(task: (unanswered: number) => Promise<T>, { untilKnown = false } = {}): Promise<T> {
+  async repeat<T>(task: (unanswered: number) => Promise<T>, { untilKnown }: { untilKnown?: Change } = {}): Promise<T> {
     const until = performance.now() + AWAY_MS;
     let unanswered = 0;
     for (let attempt = 0; ; attempt++) {
@@ -240,15 +247,27 @@ export class Database {
       } catch (error) {
         if (!(error instanceof QueryFailed)) throw error;
         if (error.isUnknown) unanswered += 1;
-        const isUnknown = untilKnown && unanswered > 0;
-        const final = error.meaning.kind === "failed" && finalError(error.meaning.error, { isUnknown });
+        const unknown = unanswered > 0 ? untilKnown : undefined;
+        const failure = error.meaning.kind === "failed" ? error.meaning.error : undefined;
+        const final = failure && finalError(failure, { isUnknown: unknown !== undefined });
         if (final) throw final;
+        if (unknown && failure) this.warnUnknown(unknown, failure);
         // There is a second attempt in any case: it may have been the connection that was lost, and not the server.
-        if (!isUnknown && attempt > 0 && performance.now() > until) throw awayError(this.place, error.cause);
-        await pausing(attempt);
-        if (this.#isClosed) throw isUnknown ? closedUnknown(this.place, "deletion") : closedStore();
+        if (!unknown && attempt > 0 && performance.now() > until) throw awayError(this.place, error.cause);
+        await pausing(attempt, failure && ASKED_AGAIN_PAUSE_MS);
+        if (this.#isClosed) throw unknown ? closedUnknown(this.place, unknown) : closedStore();
       }
     }
+  }
+
+  /** The caller of such a change hears nothing until its outcome is known, and an administrator may have to do something about it. */
+  warnUnknown(what: Change, { message }: CinchError): void {
+    if (this.#warned.has(what)) return;
+    this.#warned.add(what);
+    process.emitWarning(
+      `${message} Whether ${what === "append" ? "an append" : "a deletion"} that was sent before was written is unknown, so the store goes on asking for it.`,
+      { type: "CinchWarning", code: "CINCH_OUTCOME_UNKNOWN" },
+    );
   }
 
   #track<T>(query: Promise<T>): Promise<T> {

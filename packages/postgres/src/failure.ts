@@ -98,8 +98,11 @@ export const awayError = (place: string, cause: unknown): CinchError =>
     cause,
   );
 
+/** What may have been written although its answer was lost. */
+export type Change = "append" | "deletion";
+
 /** Not `STORE_BUSY`, which would say that nothing was written. */
-export const closedUnknown = (place: string, what: "append" | "deletion"): CinchError =>
+export const closedUnknown = (place: string, what: Change): CinchError =>
   new CinchError(
     "CLOSED",
     `The store was closed while ${place} did not answer. Whether the last ${what} was written is unknown: read the thread to find out.`,

@@ -34,8 +34,8 @@ export class LeaseHolder {
   readonly no: number;
   readonly #database: Database;
   readonly #watches = new Map<number, HolderWatch>();
-  /** Threads whose lease this store object has taken. Another process may have taken one of them meanwhile. */
-  readonly #held = new Set<string>();
+  /** By thread, the epoch of the lease that this store object has taken or takes now. Another process may have taken it meanwhile. */
+  readonly #held = new Map<string, number>();
   #followed: ReadonlySet<number> = new Set();
   /** The holders that were dead at the last beat. */
   #dead: ReadonlySet<number> = new Set();
@@ -60,15 +60,23 @@ export class LeaseHolder {
     this.#onDeath = callback;
   }
 
-  /** Must be called before a lease is taken: from then on others watch the beat. Returns whether the thread was not held before. */
-  takes(threadId: string): boolean {
-    const isNew = !this.#held.has(threadId);
-    this.#held.add(threadId);
+  /** Must be called before a lease is taken: from then on others watch the beat. Returns the epoch that was held before. */
+  takes(threadId: string, epoch: number): number | undefined {
+    const earlier = this.#held.get(threadId);
+    this.#held.set(threadId, epoch);
     this.#start();
-    return isNew;
+    return earlier;
   }
 
-  released(threadId: string): void {
+  /** The lease with this epoch is not held, or was not taken; the earlier one may still be. One that was taken later stays. */
+  released(threadId: string, epoch: number, earlier?: number): void {
+    if (this.#held.get(threadId) !== epoch) return;
+    if (earlier === undefined) this.#held.delete(threadId);
+    else this.#held.set(threadId, earlier);
+  }
+
+  /** No lease of the thread can be held any more. */
+  deleted(threadId: string): void {
     this.#held.delete(threadId);
   }
 

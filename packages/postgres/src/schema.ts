@@ -1,10 +1,10 @@
 import { CinchError } from "@cinch/core";
 import type { Database, Transaction } from "./database.ts";
 import { APPEND_MANY } from "./sql/append-function.ts";
-import { APPEND_MANY_1, BEAT_1 } from "./sql/format-1.ts";
+import { APPEND_MANY_1, BEAT_1, DELETE_THREAD_1 } from "./sql/format-1.ts";
 import { HOLDER_FUNCTIONS } from "./sql/holder-functions.ts";
 import { TABLES } from "./sql/tables.ts";
-import { INDEX_WORDS, THREAD_FUNCTIONS } from "./sql/thread-functions.ts";
+import { DELETE_THREAD, INDEX_WORDS, PURGE, REWIND_SEGMENTS, SAVE_DRAFT } from "./sql/thread-functions.ts";
 import { WAITING_FUNCTIONS } from "./sql/waiting-functions.ts";
 
 /**
@@ -12,12 +12,19 @@ import { WAITING_FUNCTIONS } from "./sql/waiting-functions.ts";
  * must still work: processes of both run side by side during a deploy.
  */
 export const migrations: readonly string[] = [
-  TABLES + [THREAD_FUNCTIONS, BEAT_1, INDEX_WORDS].join("\n") + WAITING_FUNCTIONS + APPEND_MANY_1,
-  HOLDER_FUNCTIONS + APPEND_MANY,
+  TABLES +
+    [PURGE, REWIND_SEGMENTS, DELETE_THREAD_1, SAVE_DRAFT, BEAT_1, INDEX_WORDS].join("\n") +
+    WAITING_FUNCTIONS +
+    APPEND_MANY_1,
+  DELETE_THREAD + HOLDER_FUNCTIONS + APPEND_MANY,
 ];
 
 /** Those of the newest format. They name their schema. */
-const FUNCTIONS = THREAD_FUNCTIONS + INDEX_WORDS + HOLDER_FUNCTIONS + WAITING_FUNCTIONS + APPEND_MANY;
+const FUNCTIONS =
+  [PURGE, REWIND_SEGMENTS, DELETE_THREAD, SAVE_DRAFT, INDEX_WORDS].join("\n") +
+  HOLDER_FUNCTIONS +
+  WAITING_FUNCTIONS +
+  APPEND_MANY;
 
 const FORMAT = migrations.length;
 const PROGRAM = "cinch";

@@ -1,6 +1,6 @@
 import { eventText, offloadedBlob } from "@cinch/core/store";
 import { eventChecksum } from "./append-op.ts";
-import type { Database } from "./database.ts";
+import { AWAY_MS, type Database } from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { wordParts } from "./search-words.ts";
 
@@ -33,12 +33,16 @@ const MAX_WAIT_MS = 5_000;
 /**
  * The search index lags behind the journals: an append only marks its journal as dirty. The process that appended indexes it a little later,
  * and a search indexes all that is left before it begins. Several processes may do so at once, and a mark survives a crash.
+ *
+ * To store words waits for a deletion of their thread, on a connection that reads need. So a process makes one run at a time, for all that
+ * wait for it.
  */
 export class SearchIndexer {
   readonly #database: Database;
   #timer: NodeJS.Timeout | undefined;
   #since = Infinity;
   #working: Promise<void> | undefined;
+  #run: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(database: Database) {
@@ -72,6 +76,16 @@ export class SearchIndexer {
 
   /** Indexes all events that were appended before the call. */
   async catchUp(): Promise<void> {
+    const calledAt = performance.now();
+    // It began before the call, and may have missed the last events.
+    await this.#run?.catch((error: unknown) => {
+      if (performance.now() - calledAt >= AWAY_MS) throw error;
+    });
+    this.#run ??= this.#indexAll().finally(() => (this.#run = undefined));
+    await this.#run;
+  }
+
+  async #indexAll(): Promise<void> {
     for (let done = 0; ;) {
       const journals = await this.#database.read<DirtyJournal>(
         `SELECT d.journal, d.from_seq, h.last_seq AS last FROM cinch.dirty d JOIN cinch.heads h ON h.thread = d.journal

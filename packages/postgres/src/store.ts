@@ -112,13 +112,14 @@ class PostgresStore implements Store {
     // A piece of the draft that is saved late would belong to no message.
     if (op.ends_draft) await this.#drafts.get(threadId);
     await watch.passed();
-    const isTaking = options.take !== undefined && holder.takes(threadId);
+    const { take } = options;
+    const epoch = take === undefined ? options.epoch : take + 1;
+    const earlier = take === undefined ? undefined : holder.takes(threadId, take + 1);
     const outcome = await lanes.append(op, blobs).catch((error: unknown) => {
-      if (isTaking) holder.released(threadId);
+      if (take !== undefined) holder.released(threadId, take + 1, earlier);
       throw error;
     });
-    const isHeld = outcome.kind === "appended" ? !options.release : outcome.kind === "newer" && !isTaking;
-    if (!isHeld && !(outcome.kind === "refused" && outcome.holder === holder.no)) holder.released(threadId);
+    if (epoch !== undefined) settleLease(holder, { threadId, epoch, earlier, options, outcome });
     if (outcome.kind === "appended") {
       if (op.searched) indexer.appended();
       if (outcome.listed) watch.listed(outcome.no);
@@ -167,11 +168,11 @@ class PostgresStore implements Store {
       const values = [escapeText(threadId), nonce, unanswered > 0];
       return database.once<{ family: [no: number, id: string][] | null }>("deletion", { text, values }, unanswered);
     };
-    const [row] = await database.repeat(remove, { untilKnown: true });
+    const [row] = await database.repeat(remove, { untilKnown: "deletion" });
     if (!row?.family) throw threadNotFound(threadId);
     for (const [no, encoded] of row.family) {
       const id = unescapeText(encoded);
-      holder.released(id);
+      holder.deleted(id);
       watch.listed(no);
       watch.changed(id);
     }
@@ -199,18 +200,16 @@ class PostgresStore implements Store {
     const { database, holder, watch } = this.#assertOpen();
     const text = `WITH released AS (UPDATE cinch.heads SET holder = NULL WHERE holder = $2 AND epoch = $3
         AND thread = (SELECT no FROM cinch.threads WHERE id = $1) RETURNING thread)
-      SELECT EXISTS (SELECT 1 FROM released) AS "isReleased", EXISTS (SELECT 1 FROM cinch.heads h JOIN cinch.threads t ON t.no = h.thread
-        WHERE t.id = $1 AND h.holder = $2 AND h.epoch <> $3) AS "isHeld"`;
+      SELECT EXISTS (SELECT 1 FROM released) AS "isReleased"`;
     const values = [escapeText(threadId), holder.no, epoch];
     let wasSent = false;
     const [row] = await database.repeat((unanswered) => {
       wasSent = unanswered > 0;
-      return database.once<{ isReleased: boolean; isHeld: boolean }>("write", { text, values }, unanswered);
+      return database.once<{ isReleased: boolean }>("write", { text, values }, unanswered);
     });
-    const { isReleased, isHeld } = row!;
-    if (!isHeld) holder.released(threadId);
+    holder.released(threadId, epoch);
     // The release of an attempt that got no answer is found as one that another process has made.
-    if (isReleased || wasSent) watch.changed(threadId);
+    if (row!.isReleased || wasSent) watch.changed(threadId);
   }
 
   async stranded(query: StrandedQuery): Promise<StrandedThread[]> {
@@ -298,6 +297,28 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
     indexer: new SearchIndexer(database),
     waiting: new WaitingThreads(database, holder),
   };
+}
+
+interface LeaseOutcome {
+  threadId: string;
+  /** The epoch under which the events were appended, or which was to be taken. */
+  epoch: number;
+  /** The epoch that was held before the take. */
+  earlier: number | undefined;
+  options: AppendOptions;
+  outcome: AppendOutcome;
+}
+
+function settleLease(holder: LeaseHolder, { threadId, epoch, earlier, options, outcome }: LeaseOutcome): void {
+  const isTaking = options.take !== undefined;
+  if (outcome.kind === "appended" && !options.release) {
+    // Another append that was to take it may have failed meanwhile.
+    if (isTaking && outcome.holder === holder.no) holder.takes(threadId, epoch);
+    return;
+  }
+  if (outcome.kind === "newer" && !isTaking) return;
+  const isEarlierHeld = outcome.kind === "newer" || (outcome.kind === "refused" && outcome.holder === holder.no);
+  holder.released(threadId, epoch, isEarlierHeld ? earlier : undefined);
 }
 
 async function resultOf(

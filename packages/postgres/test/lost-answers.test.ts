@@ -4,42 +4,13 @@ import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "@cinch/core";
 import { bestOfThree } from "../../testkit/test/best-of-three.ts";
-import { created, event, input, says } from "./events.ts";
-import { Place } from "./place.ts";
-import { Proxy } from "./proxy.ts";
+import { created, event, input } from "./events.ts";
+import { blocked, firstBlocked, isPending, withProxy } from "./lossy-place.ts";
+import type { Place } from "./place.ts";
+import type { Proxy } from "./proxy.ts";
 import { until } from "./until.ts";
 
 const contents = (events: readonly object[]) => events.flatMap((one) => ("content" in one ? [one.content] : []));
-
-async function withProxy(options = "") {
-  const place = await Place.make();
-  const proxy = await Proxy.to(place.url);
-  const url = new URL(proxy.url);
-  // Names the sessions of this test.
-  url.searchParams.set("application_name", place.schema);
-  if (options) url.searchParams.set("options", options);
-  // Its transactions may be too short to create tables.
-  if (options) await place.store();
-  const store = await place.store({ url: url.href });
-  const dispose = async () => {
-    await place[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
-  };
-  return { place, proxy, store, [Symbol.asyncDispose]: dispose };
-}
-
-/** The sessions whose query with this text waits for a lock. */
-async function blocked(place: Place, text: string): Promise<number[]> {
-  const rows = await place.query(
-    "SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock' AND query LIKE $2",
-    [place.schema, `%${text}%`],
-  );
-  return rows.map(({ pid }) => pid as number);
-}
-
-/** Whether it has settled by now. */
-const isPending = async (promise: Promise<unknown>): Promise<boolean> =>
-  (await Promise.race([promise.catch(() => undefined), pause(0, "pending")])) === "pending";
 
 const SIGNATURE = "(batch jsonb, me bigint, dead jsonb, hashes text[], bytes bytea[])";
 
@@ -194,6 +165,32 @@ describe("lost answers", { concurrency: 8 }, () => {
     for (const id of ids) assert.deepEqual(contents(await store.read(id)), ["large"]);
   });
 
+  test("appends that are asked for again, and wait for a lock, leave others a connection", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    const ids = ["a", "b", "c", "d"];
+    for (const id of [...ids, "e"]) await store.append(id, [created()], { afterSeq: 0 });
+    // Those four fail together, and each of them alone waits.
+    await place.query(`ALTER FUNCTION cinch.append_many RENAME TO append_really;
+      CREATE TABLE cinch.gate AS SELECT 1;
+      CREATE FUNCTION cinch.append_many${SIGNATURE} RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
+        IF jsonb_array_length(batch) > 1 THEN RAISE 'no memory' USING ERRCODE = '53200'; END IF;
+        IF batch::text LIKE '%large%' THEN PERFORM FROM cinch.gate FOR UPDATE; END IF;
+        RETURN cinch.append_really(batch, me, dead, hashes, bytes); END $$`);
+    const open = await place.lockRows("gate");
+    proxy.cutNext("before", "append_many");
+    const appends = ids.map((id) => store.append(id, [input("large")], { afterSeq: 1 }));
+    for (const append of appends) append.catch(() => undefined);
+    await firstBlocked(place, "append_many");
+    await pause(500);
+    for (const [afterSeq] of [[1], [2], [3]] as const)
+      assert.equal((await store.append("e", [input("small")], { afterSeq })).kind, "appended");
+    for (const append of appends) assert.ok(await isPending(append));
+    await open();
+    for (const { kind } of await Promise.all(appends)) assert.equal(kind, "appended");
+    for (const id of ids) assert.deepEqual(contents(await store.read(id)), ["large"]);
+  });
+
   test("an append that was rolled back each time is rejected: nothing was written", async () => {
     await using at = await withProxy();
     const { store, place } = at;
@@ -221,7 +218,7 @@ describe("lost answers", { concurrency: 8 }, () => {
     await store.append("t", [created()], { afterSeq: 0 });
     const unlock = await place.lock("events");
     const appended = store.append("t", [input("x")], { afterSeq: 1 });
-    const first = await firstBlocked(place);
+    const first = await firstBlocked(place, "append_many");
     await until("the next attempt", async () => {
       const pids = await blocked(place, "append_many");
       return (pids.length > 0 && !pids.includes(first)) || !(await isPending(appended));
@@ -231,80 +228,6 @@ describe("lost answers", { concurrency: 8 }, () => {
     assert.equal((await appended).kind, "appended");
     assert.deepEqual(contents(await store.read("t")), ["x"]);
   });
-
-  test("a deletion that takes the server longer than ten seconds, and whose answers are lost, succeeds", async () => {
-    await using at = await withProxy();
-    const { store, place, proxy } = at;
-    await store.append("t", [created()], { afterSeq: 0 });
-    const unlock = await place.lock("blob_refs");
-    const deletion = store.deleteThread("t");
-    deletion.catch(() => undefined);
-    const first = await firstBlocked(place, "delete_thread");
-    for (const end = performance.now() + 11_000; performance.now() < end; await pause(1_000)) {
-      proxy.dropAll();
-      const again = (await blocked(place, "delete_thread")).filter((pid) => pid !== first);
-      for (const pid of again) await place.query("SELECT pg_cancel_backend($1)", [pid]);
-    }
-    assert.ok(await isPending(deletion), "the first attempt still runs");
-    await unlock();
-    await deletion;
-    assert.equal(await store.thread("t"), undefined);
-  });
-
-  test("deletions that wait hold up nothing of other threads", async () => {
-    await using at = await withProxy();
-    const { store, place } = at;
-    const ids = ["a", "b", "c", "d", "e"];
-    for (const id of ids) await store.append(id, [created()], { afterSeq: 0 });
-    await store.append("t", [created(), event("agent_start"), says("found")], { afterSeq: 0, take: 0 });
-    const unlock = await place.lock("blob_refs");
-    const deletions = ids.map((id) => store.deleteThread(id));
-    const outcomes = Promise.allSettled(deletions);
-    await firstBlocked(place, "delete_thread");
-    const piece = { messageId: "m", index: 0, part: "text", text: "…" } as const;
-    await store.saveDraft("t", 1, [piece]);
-    await store.saveFold!("t", { seq: 3, fingerprint: "f", body: "{}" });
-    assert.equal((await store.read("t")).length, 3);
-    assert.equal((await store.findEvents({ resourceId: "me", query: "found" })).length, 1);
-    await store.release("t", 1);
-    assert.ok(await isPending(outcomes));
-    await unlock();
-    await Promise.all(deletions);
-    assert.deepEqual(
-      (await store.threads()).map(({ id }) => id),
-      ["t"],
-    );
-  });
-
-  test("a command that was not sent fails after ten seconds, while others that were sent wait", () =>
-    bestOfThree(22_000, async () => {
-      await using at = await withProxy();
-      const { store, place } = at;
-      for (const id of ["a", "b", "c", "d"]) await store.append(id, [created()], { afterSeq: 0 });
-      // The server accepts appends, and commits none.
-      const unlock = await place.lock("heads");
-      const sent: Promise<{ kind: string }>[] = [];
-      for (const id of ["a", "b"]) {
-        const before = await blocked(place, "append_many");
-        sent.push(store.append(id, [input("sent")], { afterSeq: 1 }));
-        const isNew = (pid: number) => !before.includes(pid);
-        await until("the lock", async () => (await blocked(place, "append_many")).some(isNew));
-      }
-      // Those that were sent are now under way for longer than this one waits.
-      await pause(1_000);
-      const since = performance.now();
-      const busy = { code: "STORE_BUSY", message: /can't be reached .*try again/ };
-      const early = assert.rejects(store.append("c", [input("not sent")], { afterSeq: 1 }), busy);
-      await pause(2_000);
-      await Promise.all([early, assert.rejects(store.append("d", [input("not sent")], { afterSeq: 1 }), busy)]);
-      const waited = performance.now() - since;
-      assert.ok(waited > 11_500, `${waited} ms for the second one`);
-      await unlock();
-      for (const { kind } of await Promise.all(sent)) assert.equal(kind, "appended");
-      for (const id of ["a", "b"]) assert.deepEqual(contents(await store.read(id)), ["sent"]);
-      for (const id of ["c", "d"]) assert.deepEqual(contents(await store.read(id)), []);
-      return waited;
-    }));
 
   test("a store that closes gives appends up that a server has taken long ago, and commits none", () =>
     bestOfThree(18_000, async () => {
@@ -322,45 +245,4 @@ describe("lost answers", { concurrency: 8 }, () => {
       await closing;
       return waited;
     }));
-
-  test("a release whose answer was lost ends the beats, and followers learn of it", async () => {
-    await using at = await withProxy();
-    const { store, place, proxy } = at;
-    const beat = async () => (await place.query("SELECT max(beat) AS beat FROM cinch.holders"))[0]!["beat"];
-    await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
-    let changes = 0;
-    store.follow("t", () => (changes += 1));
-    await store.read("t");
-    await pause(100);
-    changes = 0;
-    proxy.cutNext("after", "SET holder = NULL");
-    await store.release("t", 1);
-    assert.equal(proxy.cuts, 1);
-    await until("the follower's call", () => changes > 0);
-    assert.deepEqual(await store.lease("t"), { epoch: 1, status: "free" });
-    await pause(1_000);
-    const last = await beat();
-    await pause(1_500);
-    assert.equal(await beat(), last);
-  });
-
-  test("a release of an earlier lease leaves the later one alone, also when its answer was lost", async () => {
-    await using at = await withProxy();
-    const { store, place, proxy } = at;
-    await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0, release: true });
-    await store.append("t", [event("agent_start")], { afterSeq: 2, take: 1 });
-    proxy.cutNext("after", "SET holder = NULL");
-    await store.release("t", 1);
-    assert.equal(proxy.cuts, 1);
-    assert.deepEqual(await store.lease("t"), { epoch: 2, status: "mine" });
-    const beat = async () => (await place.query("SELECT max(beat) AS beat FROM cinch.holders"))[0]!["beat"];
-    const last = await beat();
-    await until("the next beat", async () => (await beat()) !== last);
-  });
 });
-
-async function firstBlocked(place: Place, text = "append_many"): Promise<number> {
-  let [pid] = await blocked(place, text);
-  await until("the first attempt", async () => ([pid] = await blocked(place, text)).length > 0);
-  return pid!;
-}

@@ -53,10 +53,19 @@ export class Place implements AsyncDisposable {
   }
 
   /** Blocks everything that uses the table until the returned function is called. */
-  async lock(table: string): Promise<() => Promise<void>> {
+  lock(table: string): Promise<() => Promise<void>> {
+    return this.#lock(`LOCK TABLE "${this.schema}".${table} IN ACCESS EXCLUSIVE MODE`);
+  }
+
+  /** Blocks what changes a row of the table until the returned function is called. */
+  lockRows(table: string): Promise<() => Promise<void>> {
+    return this.#lock(`SELECT FROM "${this.schema}".${table} FOR UPDATE`);
+  }
+
+  async #lock(statement: string): Promise<() => Promise<void>> {
     const client = new Client(this.url);
     await client.connect();
-    await client.query(`BEGIN; LOCK TABLE "${this.schema}".${table} IN ACCESS EXCLUSIVE MODE`);
+    await client.query(`BEGIN; ${statement}`);
     const unlock = () => client.end();
     // A test that has failed would wait for it.
     this.#opened.push({ close: unlock });

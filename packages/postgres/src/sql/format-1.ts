@@ -204,3 +204,46 @@ BEGIN
   RETURN results;
 END $function$;
 `;
+
+export const DELETE_THREAD_1 = `
+CREATE OR REPLACE FUNCTION cinch.delete_thread(given text, given_nonce bigint, is_retry boolean)
+RETURNS jsonb LANGUAGE plpgsql AS $function$
+DECLARE
+  head cinch.heads;
+  family bigint[];
+  level bigint[];
+  journals bigint[];
+BEGIN
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  SELECT h.* INTO head FROM cinch.heads h
+    WHERE h.thread = (SELECT t.no FROM cinch.threads t WHERE t.id = given) FOR UPDATE;
+  IF is_retry AND head.deleted AND head.nonce = given_nonce THEN
+    RETURN (SELECT jsonb_agg(jsonb_build_array(t.no, t.id)) FROM cinch.heads h JOIN cinch.threads t ON t.no = h.thread
+      WHERE h.thread = head.thread);
+  END IF;
+  IF head.thread IS NULL OR head.deleted THEN RETURN NULL; END IF;
+  level := ARRAY[head.thread];
+  family := level;
+  -- A child can't be created while its parent's head is locked, so each level is complete.
+  LOOP
+    SELECT array_agg(c.no) INTO level FROM cinch.threads p JOIN cinch.threads c ON c.parent = p.id
+      WHERE p.no = ANY (level) AND c.subagent AND NOT c.deleted;
+    EXIT WHEN level IS NULL;
+    PERFORM 1 FROM cinch.heads h WHERE h.thread = ANY (level) ORDER BY h.thread FOR UPDATE;
+    family := family || level;
+  END LOOP;
+  SELECT array_agg(DISTINCT s.journal) INTO journals FROM cinch.segments s WHERE s.thread = ANY (family);
+  DELETE FROM cinch.segments s WHERE s.thread = ANY (family);
+  UPDATE cinch.threads t SET title = '', folded = '', resource = '', parent = NULL, metadata = '{}', deleted = true,
+    version = version + 1, changed = pg_current_xact_id() WHERE t.no = ANY (family);
+  UPDATE cinch.heads h SET epoch = epoch + 1, holder = NULL, active = false, awake = false, woken_at = NULL, due_at = NULL, asking = false,
+    deleted = true, nonce = given_nonce
+    WHERE h.thread = ANY (family);
+  DELETE FROM cinch.drafts d WHERE d.thread = ANY (family);
+  DELETE FROM cinch.folds f WHERE f.thread = ANY (family);
+  PERFORM cinch.purge(journals);
+  RETURN (SELECT jsonb_agg(jsonb_build_array(t.no, t.id)) FROM cinch.threads t WHERE t.no = ANY (family));
+END $function$;
+`;

@@ -1,5 +1,5 @@
 /** Deletes the events of deleted threads that no thread reads any more, with their blobs. Threads that live keep what they have rewound. */
-const PURGE = `
+export const PURGE = `
 CREATE OR REPLACE FUNCTION cinch.purge(journals bigint[]) RETURNS void LANGUAGE plpgsql AS $function$
 DECLARE
   gone bigint[];
@@ -27,7 +27,7 @@ BEGIN
 END $function$;
 `;
 
-const REWIND_SEGMENTS = `
+export const REWIND_SEGMENTS = `
 CREATE OR REPLACE FUNCTION cinch.rewind_segments(no bigint, to_last integer, from_next integer)
 RETURNS void LANGUAGE plpgsql AS $function$
 DECLARE
@@ -42,8 +42,11 @@ BEGIN
 END $function$;
 `;
 
-/** Returns the deleted threads as `[no, id]`, or null if there is no such thread. A retry of a deletion that had happened returns it again. */
-const DELETE_THREAD = `
+/**
+ * Returns the deleted threads as `[no, id]`, or null if there is no such thread. A retry of a deletion that had happened returns them again:
+ * it is rare, and finds them by their nonce without an index.
+ */
+export const DELETE_THREAD = `
 CREATE OR REPLACE FUNCTION cinch.delete_thread(given text, given_nonce bigint, is_retry boolean)
 RETURNS jsonb LANGUAGE plpgsql AS $function$
 DECLARE
@@ -59,7 +62,7 @@ BEGIN
     WHERE h.thread = (SELECT t.no FROM cinch.threads t WHERE t.id = given) FOR UPDATE;
   IF is_retry AND head.deleted AND head.nonce = given_nonce THEN
     RETURN (SELECT jsonb_agg(jsonb_build_array(t.no, t.id)) FROM cinch.heads h JOIN cinch.threads t ON t.no = h.thread
-      WHERE h.thread = head.thread);
+      WHERE h.deleted AND h.nonce = given_nonce);
   END IF;
   IF head.thread IS NULL OR head.deleted THEN RETURN NULL; END IF;
   level := ARRAY[head.thread];
@@ -87,7 +90,7 @@ END $function$;
 `;
 
 /** A piece of a draft may be lost with the server, so the commit does not wait for the disk. */
-const SAVE_DRAFT = `
+export const SAVE_DRAFT = `
 CREATE OR REPLACE FUNCTION cinch.save_draft(given text, me bigint, given_epoch integer, given_n integer, given_body text)
 RETURNS boolean LANGUAGE plpgsql AS $function$
 BEGIN
@@ -129,5 +132,3 @@ BEGIN
   RETURN last + 1;
 END $function$;
 `;
-
-export const THREAD_FUNCTIONS = [PURGE, REWIND_SEGMENTS, DELETE_THREAD, SAVE_DRAFT].join("\n");
