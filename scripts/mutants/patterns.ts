@@ -352,4 +352,11 @@ export const patterns = inPackage("packages/workspace", [
     replace: 'given.has("m")',
     tests: ["commands/commands", "commands/commands-corpus"],
   },
+  {
+    attacks: "patterns: find obeys no word behind two dashes",
+    file: "commands/programs/known-programs.ts",
+    find: "follow lname= ~ --",
+    replace: "follow lname= ~",
+    tests: ["commands/commands", "commands/commands-corpus"],
+  },
 ]);

@@ -40,7 +40,7 @@ test("where a command begins behind an option that may take a value, both beginn
   assert.deepEqual(parse("v n::", "-n5 a b", "first"), ["a"]);
 });
 
-test("two dashes end the options, unless the program drops them", () => {
+test("two dashes end the options, unless the program reads options behind them", () => {
   assert.deepEqual(parse("v", "-v -- -x"), ["-x"]);
   assert.deepEqual(parse("v --", "-v -- -x"), "in doubt");
   assert.deepEqual(parse("v --", "-- -v a"), ["a"]);

@@ -70,7 +70,7 @@ const OPTIONS = `
   sed,awk,gawk,mawk,nawk -
   find LHP name= iname= path= ipath= wholename= type= maxdepth= mindepth= size= mtime= mmin= atime= ctime= newer= newermt= user= group= perm= empty
     not or and print print0 ls prune regex= iregex= regextype= printf= links= xdev mount true false quit depth daystart executable
-    readable writable o a inum= samefile= follow lname= ~
+    readable writable o a inum= samefile= follow lname= ~ --
   fd HIuisFagLp0le:t:E:d:c: hidden no-ignore extension= type= exclude= max-depth= min-depth= absolute-path glob fixed-strings full-path
     ignore-case case-sensitive color= size= changed-within= changed-before= follow print0 unrestricted
   tar xctvzjJpkhamf:C:X: gzip bzip2 xz verbose file= directory= exclude= strip-components= list extract create get keep-old-files !:

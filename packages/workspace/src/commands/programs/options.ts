@@ -23,8 +23,8 @@ export interface Options {
  * Parses a list such as `nE k: w:: S; reverse key= cov== ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long
  * names. `:` and `=`: every program of the line takes the next word as the value, whatever it is, or fails. `::` and `==`: it may. `;`: it
  * may, but what follows the letter in its own word is a value. A value that is only ever attached, as in `--pretty=x`, needs no sign. `^`:
- * an allow has to spell it out. `~`: long names have one dash. `--`: the program drops that word, so options may come after it. `<1`: at
- * most one operand. `!::`: no operand and no value contains `::`. `!^@`: none begins with `@`.
+ * an allow has to spell it out. `~`: long names have one dash. `--`: words after `--` may still be options. `<1`: at most one operand.
+ * `!::`: no operand and no value contains `::`. `!^@`: none begins with `@`.
  */
 export function parseOptions(tokens: readonly string[]): Options {
   const known = new Map<string, Takes>();
