@@ -89,7 +89,7 @@ const OPTIONS = `
   pytest vqxslk:m:n:r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
     disable-warnings showlocals stepwise sw color= markers cov== --
   ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl:: fix check diff select== ignore== quiet watch show-fixes unsafe-fixes
-    line-length== strict ignore-missing-imports show-error-codes pretty max-line-length== count statistics disable== enable== !^@
+    line-length== strict ignore-missing-imports show-error-codes pretty max-line-length== count statistics disable== enable== -- !^@
   unittest,venv,http.server,json.tool,compileall,ensurepip vfbqk:s:t:p: upgrade indent= sort-keys bind= directory= <1
   git P version help no-pager no-optional-locks no-replace-objects literal-pathspecs no-advice ^C: ^git-dir= ^work-tree= ^namespace=
   git/log,git/show,git/diff,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/blame,git/rev-list ${SHOWS}
