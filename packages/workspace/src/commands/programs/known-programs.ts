@@ -133,7 +133,8 @@ const OPTIONS = `
     vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
     all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
     allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json
-  go/test,go/build,go/vet,go/install,go/list,go/get,go/clean
+  go/vet vxan race tags= json ~ !^-
+  go/test,go/build,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
   pip/install,pip/uninstall,pip/download,pip/list,pip/show,pip/freeze,pip/check Ur:e::yq upgrade requirement= editable== user no-deps quiet
     yes dry-run no-cache-dir pre outdated
