@@ -92,8 +92,8 @@ const OPTIONS = `
     line-length== strict ignore-missing-imports show-error-codes pretty max-line-length== count statistics disable== enable== -- !^@
   unittest,venv,http.server,json.tool,compileall,ensurepip vfbqk:s:t:p: upgrade indent= sort-keys bind= directory= <1
   git P version help no-pager no-optional-locks no-replace-objects literal-pathspecs no-advice ^C: ^git-dir= ^work-tree= ^namespace=
-  git/log,git/show,git/diff,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/blame,git/rev-list ${SHOWS}
-  git/stash/show,git/stash/list ${SHOWS} --
+  git/log,git/show,git/diff,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/rev-list ${SHOWS}
+  git/stash/show,git/stash/list,git/blame ${SHOWS} --
   git/shortlog sne summary numbered email all since== until== no-merges
   git/commit avqnsm:F:C: message= all amend no-edit no-verify quiet verbose allow-empty author= date= file= signoff fixup= squash= dry-run
     only include cleanup= allow-empty-message no-gpg-sign reuse-message= reset-author short porcelain
