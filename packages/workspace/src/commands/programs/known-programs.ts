@@ -52,7 +52,7 @@ const OPTIONS = `
   sort bdfghiMnRrVsuzcCmk:t:S: reverse numeric-sort unique key= field-separator= ignore-case version-sort human-numeric-sort check stable
   uniq cduizf:s:w: count repeated unique ignore-case skip-fields= <1
   shuf ezn:ri: echo head-count= repeat input-range=
-  tree adfipshugDFqNACXJSnlL::P::I:: dirsfirst noreport filelimit== prune gitignore
+  tree adfipshugDFqNACXJSnlL::P::I:: dirsfirst noreport filelimit== prune gitignore !^-
   date uRIud:r: date= utc iso-8601 rfc-3339= reference= universal
   hostname fsiIdA <0
   arch - <0
