@@ -82,7 +82,7 @@ const OPTIONS = `
     user-agent= json= data-raw= data-binary= get no-progress-meter include verbose insecure user= url= !^@
   ping c:i:W:w:nq46
   tsc p::wvb noEmit watch project== build strict pretty skipLibCheck noemit version listFiles ~ !^@
-  eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color
+  eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color --
   prettier lwcu check write list-different ignore-unknown log-level== cache
   jest,vitest,mocha ibt::g::w::u:: coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
     updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit
