@@ -86,8 +86,8 @@ const OPTIONS = `
   prettier lwcu check write list-different ignore-unknown log-level== cache
   jest,vitest,mocha ibt::g::w::u:: coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
     updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit
-  pytest vqxslk:m:n:r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
-    disable-warnings showlocals stepwise sw color= markers cov== --
+  pytest vqxslk:m:n::r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
+    disable-warnings showlocals stepwise sw color= markers cov== -- !^@ !^-p
   ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl:: fix check diff select== ignore== quiet watch show-fixes unsafe-fixes
     line-length== strict ignore-missing-imports show-error-codes pretty max-line-length== count statistics disable== enable== -- !^@
   unittest,venv,http.server,json.tool,compileall,ensurepip vfbqk:s:t:p: upgrade indent= sort-keys bind= directory= <1
