@@ -117,8 +117,15 @@ export const patterns = inPackage("packages/workspace", [
   {
     attacks: "patterns: options that are not known are passed over",
     file: "commands/programs/command-info.ts",
-    find: "if (!sound) return { ...doubted(words), keep: -1 };",
-    replace: "",
+    find: "if (!sound || !isFit) return { ...doubted(words), keep: -1 };",
+    replace: "if (!isFit) return { ...doubted(words), keep: -1 };",
+    tests: ["commands/commands", "commands/commands-corpus"],
+  },
+  {
+    attacks: "patterns: a wrapper obeys no word of its command",
+    file: "commands/programs/command-info.ts",
+    find: "if (!sound || !isFit) return { ...doubted(words), keep: -1 };",
+    replace: "if (!sound) return { ...doubted(words), keep: -1 };",
     tests: ["commands/commands", "commands/commands-corpus"],
   },
   {

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { awk, sed } from "./filters.ts";
 import { isGroup, knownProgram, type KnownProgram } from "./known-programs.ts";
-import { parseOptions, parseWords } from "./options.ts";
+import { isAllowed, parseOptions, parseWords } from "./options.ts";
 import { ANYTHING, baseName, family, isPlainName, literal, type Word } from "../word.ts";
 
 export interface CommandInfo {
@@ -142,7 +142,9 @@ function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   const name = words[0]!.text;
   if (name === "command" && /^-[vV]$/.test(words[1]?.text ?? "")) return { ...PLAIN, keep: 2 };
   const { sound, operands, given } = parseWords(words, what.options, at + 1, "first");
-  if (!sound) return { ...doubted(words), keep: -1 };
+  // Some look for options of their own among the words of the command, too.
+  const isFit = words.slice(at + 1).every((word) => isAllowed(word, what.options));
+  if (!sound || !isFit) return { ...doubted(words), keep: -1 };
   let start = operands[0] ?? words.length;
   const assignments: Word[] = [];
   // Unlike a shell, these programs accept any name.

@@ -124,11 +124,13 @@ const OPTIONS = `
     qvsy silent quiet verbose version help yes
   npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version
     ${NPM}
-  npm/run+,npm/run-script+,pnpm/run+,yarn/run+,bun/run+ ${NPM}
+  npm/run+,npm/run-script+,pnpm/run+,bun/run+ ${NPM}
   pnpm/test,pnpm/t,pnpm/start,pnpm/install,pnpm/i,pnpm/add,pnpm/remove,pnpm/rm,pnpm/update,pnpm/up,pnpm/publish,pnpm/build,pnpm/audit,pnpm/ls,pnpm/list,pnpm/why,pnpm/outdated
     ${NPM}
-  yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info,bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update
-    ${NPM}
+  bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update ${NPM}
+  yarn/run+ ${NPM} !^--use-yarnrc
+  yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
+    ${NPM} !^--use-yarnrc
   cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
     vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
     all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
@@ -170,7 +172,8 @@ const RUNS = `
   sudo:sets EHnSkAbu:g: user= group= preserve-env non-interactive set-home
   doas nu:
   xargs:feeds 0rtxon:P:L:d:a:s:I: null no-run-if-empty verbose max-args= max-procs= max-lines delimiter= arg-file= exit replace
-  npx,bunx,pnpx,uvx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,yarn/exec,yarn/dlx,bun/x yqp: yes no quiet package= silent
+  npx,bunx,pnpx,uvx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,yarn/dlx,bun/x yqp: yes no quiet package= silent
+  yarn/exec yqp: yes no quiet package= silent !^--use-yarnrc
   uv/run,poetry/run,pipenv/run,pdm/run,hatch/run,rye/run,bundle/exec,pipx/run q quiet frozen locked`;
 
 /** They run a file: the first word after these options. */

@@ -62,6 +62,14 @@ export interface Parsed {
 /** An unquoted variable may become several words, also options. A glob keeps its beginning. */
 const mayHoldOption = (word: Word): boolean => mayBeOption(word) || (word.text === undefined && word.splits === "any");
 
+/** Whether it is no word that the options rule out as an operand or a value. */
+export const isAllowed = ({ text, prefix }: Word, { never }: Options): boolean =>
+  never.every((part) => {
+    if (part.startsWith("^")) return !prefix.startsWith(part.slice(1)) && (text !== undefined || prefix !== "");
+    // A colon after a slash is a part of a name.
+    return text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part);
+  });
+
 /** What a word may be. `free`: an option or an operand. `operand`: it comes after `--`. */
 type Role = "free" | "value" | "operand";
 
@@ -74,12 +82,7 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
   const given = new Set<string>();
   let reach = -1;
   let sound = true;
-  // A colon after a slash is a part of a name.
-  const isFit = ({ text, prefix }: Word) =>
-    options.never.every((part) => {
-      if (part.startsWith("^")) return !prefix.startsWith(part.slice(1)) && (text !== undefined || prefix !== "");
-      return text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part);
-    });
+  const isFit = (word: Word) => isAllowed(word, options);
   let roles = new Set<Role>(["free"]);
   for (let at = from; at < words.length && sound && roles.size > 0; at++) {
     const word = words[at]!;
