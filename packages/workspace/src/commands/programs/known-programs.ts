@@ -154,8 +154,8 @@ const OPTIONS = `
   kubectl/get,kubectl/describe,kubectl/logs,kubectl/top,kubectl/version,kubectl/explain,kubectl/delete,kubectl/scale
     o:n:l:Awf::c::p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force
   terraform/plan,terraform/init,terraform/show,terraform/output - no-color input refresh json lock compact-warnings detailed-exitcode ~
-  mvn+,mvnw+ qoBUX offline quiet !:
-  gradle+,gradlew+ q info stacktrace offline no-daemon quiet console== parallel continue`;
+  mvn+,mvnw+ qoBUX offline quiet -- !:
+  gradle+,gradlew+ q info stacktrace offline no-daemon quiet console== parallel continue --`;
 
 /**
  * They run the command after their options. `through`: they change nothing about it. `sets`: assignments may come before it. `feeds`: they
