@@ -150,9 +150,9 @@ const OPTIONS = `
   systemctl/status,systemctl/list-units,systemctl/is-active,systemctl/start,systemctl/stop,systemctl/restart,journalctl
     xefrbklau:n::S:U:p:o: no-pager lines== all user type= state= full output= since= until= unit= follow priority= boot
   docker/build qt:f: tag= file= no-cache pull target= platform= quiet progress=
-  kubectl ^n: ^namespace= ^context=
+  kubectl ^n: ^namespace= ^context= !^--kuberc
   kubectl/get,kubectl/describe,kubectl/logs,kubectl/top,kubectl/version,kubectl/explain,kubectl/delete,kubectl/scale
-    o:n:l:Awf::c::p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force
+    o:n:l:Awf::c::p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force !^--kuberc
   terraform/plan,terraform/init,terraform/show,terraform/output - no-color input refresh json lock compact-warnings detailed-exitcode ~
   mvn+,mvnw+ qoBUX offline quiet -- !:
   gradle+,gradlew+ q info stacktrace offline no-daemon quiet console== parallel continue --`;
