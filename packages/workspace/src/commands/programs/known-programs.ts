@@ -174,8 +174,9 @@ const RUNS = `
   sudo:sets EHnSkAbu:g: user= group= preserve-env non-interactive set-home
   doas nu:
   xargs:feeds 0rtxon:P:L:d:a:s:I: null no-run-if-empty verbose max-args= max-procs= max-lines delimiter= arg-file= exit replace
-  npx,bunx,pnpx,uvx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,yarn/dlx,bun/x yqp: yes no quiet package= silent
-  yarn/exec yqp: yes no quiet package= silent !^--use-yarnrc
+  npx,uvx,yarn/dlx yqp: yes no quiet package= silent
+  bunx,pnpx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,bun/x yqp:: yes no quiet package== silent
+  yarn/exec yqp:: yes no quiet package== silent !^--use-yarnrc
   uv/run,poetry/run,pipenv/run,pdm/run,hatch/run,rye/run,bundle/exec,pipx/run q quiet frozen locked`;
 
 /** They run a file: the first word after these options. */
