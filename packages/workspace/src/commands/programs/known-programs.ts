@@ -83,9 +83,9 @@ const OPTIONS = `
   ping c:i:W:w:nq46
   tsc p::wvb noEmit watch project== build strict pretty skipLibCheck noemit version listFiles ~ !^@
   eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color --
-  prettier lwcu check write list-different ignore-unknown log-level== cache
+  prettier lwcu check write list-different ignore-unknown log-level== cache --
   jest,vitest,mocha ibt::g::w::u:: coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
-    updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit
+    updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit --
   pytest vqxslk:m:n::r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
     disable-warnings showlocals stepwise sw color= markers cov== -- !^@ !^-p
   ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl:: fix check diff select== ignore== quiet watch show-fixes unsafe-fixes
@@ -134,14 +134,14 @@ const OPTIONS = `
   cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
     vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
     all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
-    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json
+    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json !^--logfile
   go/vet vxan race tags= json ~ !^-
   go/test,go/build,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
   pip/install,pip/uninstall,pip/download,pip/list,pip/show,pip/freeze,pip/check Ur:e::yq upgrade requirement= editable== user no-deps quiet
     yes dry-run no-cache-dir pre outdated
   uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
-    qvn::Dr::U dev frozen locked upgrade quiet group== extra== all-extras verbose no-dev trace no-interaction
+    qvn::Dr::U dev frozen locked upgrade quiet group== extra== all-extras verbose no-dev trace no-interaction --
   dotnet/build,dotnet/test,dotnet/restore,dotnet/clean,dotnet/format
     c;v;f; configuration== no-restore no-build verbosity== filter== -- !^/ !^@
   dotnet/run c;v;f; configuration== no-restore no-build verbosity== !^/ !^@ !^-b !^-B !^--b !^--B
