@@ -360,6 +360,20 @@ export const patterns = inPackage("packages/workspace", [
     tests: ["commands/commands", "commands/commands-corpus"],
   },
   {
+    attacks: "patterns: a subcommand may stand behind an option that may take a value",
+    file: "commands/programs/command-info.ts",
+    find: ' && !isSubcommand(`${group}/${words[at]!.text}`)',
+    replace: "",
+    tests: ["commands/commands", "commands/commands-corpus"],
+  },
+  {
+    attacks: "patterns: a group with an option that may take a value is in doubt",
+    file: "commands/programs/command-info.ts",
+    find: "isBare = !parsed.sound && hasNoSubcommand(words, key, at + 1);",
+    replace: "isBare = false;",
+    tests: ["commands/commands", "commands/commands-corpus"],
+  },
+  {
     attacks: "patterns: find obeys no word behind two dashes",
     file: "commands/programs/known-programs.ts",
     find: "follow lname= ~ --",

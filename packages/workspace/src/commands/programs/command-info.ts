@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { awk, sed } from "./filters.ts";
-import { isGroup, knownProgram, type KnownProgram } from "./known-programs.ts";
+import { isGroup, isSubcommand, knownProgram, type KnownProgram } from "./known-programs.ts";
 import { isAllowed, parseOptions, parseWords } from "./options.ts";
 import { ANYTHING, baseName, family, isPlainName, literal, type Word } from "../word.ts";
 
@@ -92,6 +92,8 @@ function find(words: readonly Word[]): Found | undefined {
   let isBare = false;
   while (isGroup(key)) {
     const parsed = parseWords(words, knownProgram(key)?.options ?? NOTHING, at + 1, "first");
+    isBare = !parsed.sound && hasNoSubcommand(words, key, at + 1);
+    if (isBare) break;
     if (!parsed.sound) return undefined;
     reach = Math.max(reach, parsed.reach);
     const next = parsed.operands[0];
@@ -102,6 +104,12 @@ function find(words: readonly Word[]): Found | undefined {
   }
   const what = knownProgram(key);
   return what && { what, at, reach, isBare };
+}
+
+/** Whether a group gets only words of its own, although it is unknown which of them are values of its options. */
+function hasNoSubcommand(words: readonly Word[], group: string, from: number): boolean {
+  const { sound, operands } = parseWords(words, knownProgram(group)?.options ?? NOTHING, from);
+  return sound && operands.every((at) => words[at]!.text !== undefined && !isSubcommand(`${group}/${words[at]!.text}`));
 }
 
 type Inspector = (words: readonly Word[], found: Found) => CommandInfo;

@@ -189,6 +189,14 @@ const SCRIPTS = `
   lua,luajit,julia,Rscript,tclsh,wish,osascript,groovy,elixir,tsx,ts-node,go/run,source,. -
   deno/run Aq allow-all allow-read allow-net`;
 
+/** Subcommands that are in doubt, of the groups that do something without one. */
+const DOUBTED = new Set(
+  wordList(`
+    git/reflog/expire git/reflog/delete git/reflog/drop git/reflog/exists git/reflog/list git/reflog/write git/remote/update
+    git/remote/set-head git/remote/set-branches git/remote/rm ruff/analyze ruff/clean ruff/config ruff/linter ruff/rule ruff/server
+    ruff/version ruff/help ruff/generate-shell-completion`),
+);
+
 const table = new Map<string, KnownProgram>();
 
 function add(key: string, { kind, options, traits }: Pick<KnownProgram, "kind" | "options" | "traits">): void {
@@ -216,4 +224,5 @@ const groups = new Set(
 );
 
 export const knownProgram = (key: string): KnownProgram | undefined => table.get(key);
+export const isSubcommand = (key: string): boolean => table.has(key) || groups.has(key) || DOUBTED.has(key);
 export const isGroup = (key: string): boolean => groups.has(key);
