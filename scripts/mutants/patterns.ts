@@ -374,6 +374,13 @@ export const patterns = inPackage("packages/workspace", [
     tests: ["commands/commands", "commands/commands-corpus"],
   },
   {
+    attacks: "patterns: letters are read where long names have one dash",
+    file: "commands/programs/options.ts",
+    find: "/^-([a-z])(\\d+)$/i",
+    replace: "/^-([a-z])(\\w+)$/i",
+    tests: ["commands/options", "commands/commands-corpus"],
+  },
+  {
     attacks: "patterns: find obeys no word behind two dashes",
     file: "commands/programs/known-programs.ts",
     find: "follow lname= ~ --",

@@ -40,6 +40,15 @@ test("where a command begins behind an option that may take a value, both beginn
   assert.deepEqual(parse("v n::", "-n5 a b", "first"), ["a"]);
 });
 
+test("where long names have one dash, a letter that takes a value may have digits behind it", () => {
+  assert.deepEqual(parse("v l: name ~", "-l64 a"), ["a"]);
+  assert.deepEqual(parse("v l: name ~", "-l -v a"), ["a"]);
+  assert.deepEqual(parse("v l: name ~", "-lv a"), "in doubt");
+  assert.deepEqual(parse("v l: name ~", "-l6v a"), "in doubt");
+  assert.deepEqual(parse("v l:: name ~", "-l64 a"), "in doubt");
+  assert.deepEqual(parse("v l: name ~", "-v64 a"), "in doubt");
+});
+
 test("two dashes end the options, unless the program reads options behind them", () => {
   assert.deepEqual(parse("v", "-v -- -x"), ["-x"]);
   assert.deepEqual(parse("v --", "-v -- -x"), "in doubt");

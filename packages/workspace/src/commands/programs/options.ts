@@ -123,6 +123,8 @@ function namesOf(text: string | undefined, { known, single }: Options) {
   const [, long = "", value] = (single ? /^--?([\w-]+)(?:=(.*))?$/s : /^--([\w-]{2,})(?:=(.*))?$/s).exec(text) ?? [];
   const whole = value === undefined ? known.get(long) : "nothing";
   if (whole && known.has(long)) return { names: [{ name: long, attached: value ?? "" }], takes: whole };
+  const [, letter = "", digits = ""] = (single && /^-([a-z])(\d+)$/i.exec(text)) || [];
+  if (known.get(letter) === "value") return { names: [{ name: letter, attached: digits }], takes: "nothing" as const };
   if (single || text.startsWith("--")) return undefined;
   const names: { name: string; attached: string }[] = [];
   let takes: Takes = "nothing";
