@@ -17,6 +17,7 @@ import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
 import { page } from "./page.ts";
 import { panels } from "./panels.ts";
+import { patternOptions } from "./pattern-options.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { placements } from "./placements.ts";
@@ -70,6 +71,7 @@ export const mutants: readonly Mutant[] = [
   ...values,
   ...files,
   ...walls,
+  ...patternOptions,
   ...patterns,
   ...adapters,
   ...agentPaths,
