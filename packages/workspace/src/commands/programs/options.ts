@@ -1,6 +1,9 @@
 import { literal, mayBeOption, type Word } from "../word.ts";
 
-/** Whether an option takes the next word. `may`: it depends on that word, on the release, or on the program of a line with several. */
+/**
+ * Whether an option takes the next word. `may`: it depends on that word, on the release, or on the program of a line with several. `rest or
+ * may`: the rest of its own word is its value, if it is the first letter there; without a rest it is as `may`.
+ */
 type Takes = "nothing" | "value" | "may" | "rest or may";
 const SIGNS: Record<string, Takes> = { "": "nothing", ":": "value", "::": "may", ";": "rest or may" };
 
@@ -22,7 +25,7 @@ export interface Options {
 /**
  * Parses a list such as `nE k: w:: S; reverse key= cov== ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long
  * names. `:` and `=`: every program of the line takes the next word as the value, whatever it is, or fails. `::` and `==`: it may. `;`: it
- * may, but what follows the letter in its own word is a value. A value that is only ever attached, as in `--pretty=x`, needs no sign. `^`:
+ * may, but what follows the first letter of a word is its value. A value that is only ever attached, as in `--pretty=x`, needs no sign. `^`:
  * an allow has to spell it out. `~`: long names have one dash. `--`: words after `--` may still be options. `<1`: at most one operand.
  * `!::`: no operand and no value contains `::`. `!^@`: none begins with `@`.
  */
@@ -98,7 +101,7 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
       } else if (word.text === "--") {
         next.add(options.goesOn ? "free" : "operand");
       } else {
-        const { names, takes } = namesOf(word.text, options) ?? { names: [], takes: "unknown" };
+        const { names, takes } = namesOf(word.text, options, first) ?? { names: [], takes: "unknown" };
         sound &&= takes !== "unknown";
         if (takes !== "value") next.add("free");
         if (takes !== "nothing") next.add("value");
@@ -118,7 +121,7 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
 }
 
 /** `undefined`: one of them is unknown. The beginning of a long name is unknown, because it is ambiguous. */
-function namesOf(text: string | undefined, { known, single }: Options) {
+function namesOf(text: string | undefined, { known, single }: Options, first?: "first") {
   if (text === undefined) return undefined;
   const [, long = "", value] = (single ? /^--?([\w-]+)(?:=(.*))?$/s : /^--([\w-]{2,})(?:=(.*))?$/s).exec(text) ?? [];
   const whole = value === undefined ? known.get(long) : "nothing";
@@ -136,6 +139,11 @@ function namesOf(text: string | undefined, { known, single }: Options) {
     const rest = text.slice(at + 1);
     names.push({ name, attached: kind === "nothing" ? "" : rest });
     if (rest !== "" && (kind === "value" || (kind === "rest or may" && at === 1))) break;
+    // npm makes two words of `-w=x`, so `x` must be no option, and not the beginning of a command.
+    if (kind === "may" && at === 1 && !first && /^(?:\.|=[^-])/.test(rest)) {
+      names[0]!.attached = rest.replace(/^=/, "");
+      break;
+    }
     // After one that may take a value, the rest is that value, or more letters.
     const isSure = kind === "value" && names.every(({ attached }) => attached === "");
     if (kind !== "nothing" && rest === "") takes = isSure ? "value" : "may";
