@@ -65,4 +65,25 @@ export const lines = inPackage("apps/cli", [
     replace: "plain",
     tests: ["line/hostile-lines"],
   },
+  {
+    attacks: "lines: an answer that came together with its question is a message",
+    file: "line/line-app.ts",
+    find: "(isOpen || this.#asked.isOpen || !isWaiting)",
+    replace: "(isOpen || this.#questions.isOpen || !isWaiting)",
+    tests: ["line/piped-lines"],
+  },
+  {
+    attacks: "lines: an open list takes all lines of a pipe at once",
+    file: "line/line-app.ts",
+    find: "    if (!follows) return true;",
+    replace: "    if (isOpen || !follows) return true;",
+    tests: ["line/piped-lines"],
+  },
+  {
+    attacks: "lines: an open question does not take the next line of a pipe",
+    file: "line/line-app.ts",
+    find: "this.#asked = new LineAsker({ ...asking, opened: changed });",
+    replace: "this.#asked = new LineAsker(asking);",
+    tests: ["line/piped-lines"],
+  },
 ]);
