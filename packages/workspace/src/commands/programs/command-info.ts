@@ -173,7 +173,7 @@ function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   };
 }
 
-/** The words that xargs appends, or puts in the place that `-I` names, are unknown. With both kinds of options, the last decides. */
+/** The words that xargs appends, or puts in the place that `-I` names, are unknown. With both kinds of options, both are so. */
 function filledIn(words: readonly Word[], start: number, given: ReadonlySet<string>): Word[] {
   const passing = words.slice(1, start).map(({ text }) => text ?? "");
   const places = passing.flatMap((text, index) => {
