@@ -86,4 +86,11 @@ export const lines = inPackage("apps/cli", [
     replace: "this.#asked = new LineAsker(asking);",
     tests: ["line/piped-lines"],
   },
+  {
+    attacks: "lines: a long text takes the next line of a pipe",
+    file: "line/line-context.ts",
+    find: "(isPipe ? printWhole(pages, output) : printPages(pages, { asker, output }))",
+    replace: "printPages(pages, { asker, output })",
+    tests: ["line/piped-lines"],
+  },
 ]);

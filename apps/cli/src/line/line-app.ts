@@ -110,6 +110,7 @@ export class LineApp {
       output: this.#output,
       clock,
       unicode,
+      isPipe: input.setRaw === undefined,
       compose: (text) => this.#messages.bringBack(text),
       showThread: () => this.#feed.restart(),
       quit: () => this.#leave(),

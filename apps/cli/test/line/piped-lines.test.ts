@@ -47,3 +47,15 @@ test("the lines of a pipe answer a question of an earlier process", async () => 
   again.type("r\nbecause no\n");
   await again.until(/declined\n {2}because no\n/);
 });
+
+test("a pipe gets all of a long text at once, and the next line is no answer to it", async () => {
+  using place = new LineFolder();
+  const app = place.start("counts");
+  await app.answer(READY, "go");
+  await app.answer(CHOICES, "1");
+  await app.until(/^Counted\.\n/m);
+  await app.until(READY);
+  app.type("/output\nhello there\n");
+  await app.until(/^The newest call\n(?:.*\n)*? *1\n(?:.*\n)*? *60\n/m);
+  await app.until(/^You {2}hello there\n(?:.*\n)*?Heard\.\n/m);
+});
