@@ -35,7 +35,7 @@ export const lines = inPackage("apps/cli", [
     file: "line/line-reader.ts",
     find: 'const end = this.#text.lastIndexOf("\\n");',
     replace: 'const end = this.#text.indexOf("\\n");',
-    tests: ["line/line-app"],
+    tests: ["line/line-terminal"],
   },
   {
     attacks: "lines: the end of a pipe leaves before the answer",
