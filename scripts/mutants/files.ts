@@ -185,11 +185,26 @@ export const files = inPackage("packages/workspace", [
     tests: ["search/ignore"],
   },
   {
+    attacks: "search: what is excluded depends on the paths before",
+    file: "glob/machine.ts",
+    find: "if ((effort.left -= state.places.length) < 0) return DEAD;\n      const known = code < ASCII_CODES ? state.ascii[code] : state.others.get(code);",
+    replace:
+      "const known = code < ASCII_CODES ? state.ascii[code] : state.others.get(code);\n      if (!known && (effort.left -= state.places.length) < 0) return DEAD;",
+    tests: ["search/ignore"],
+  },
+  {
     attacks: "search: an escaped blank is dropped",
     file: "search/ignore.ts",
     find: '"\\\\" ? end + 1 : end',
     replace: '"\\\\" ? end : end',
     tests: ["search/ignore"],
+  },
+  {
+    attacks: "frozen: a hook that does not exist yet may be written where its link leads",
+    file: "frozen/frozen-files.ts",
+    find: "leadsTo(path) ?? path",
+    replace: "realPath(path) ?? path",
+    tests: ["frozen/frozen"],
   },
   {
     attacks: "frozen: hooks that were not looked at may be written",

@@ -18,6 +18,7 @@ import type { Mutant } from "./mutant.ts";
 import { operations } from "./operations.ts";
 import { page } from "./page.ts";
 import { panels } from "./panels.ts";
+import { patternOptions } from "./pattern-options.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { placements } from "./placements.ts";
@@ -72,6 +73,7 @@ export const mutants: readonly Mutant[] = [
   ...values,
   ...files,
   ...walls,
+  ...patternOptions,
   ...patterns,
   ...adapters,
   ...agentPaths,

@@ -35,7 +35,7 @@ export const lines = inPackage("apps/cli", [
     file: "line/line-reader.ts",
     find: 'const end = this.#text.lastIndexOf("\\n");',
     replace: 'const end = this.#text.indexOf("\\n");',
-    tests: ["line/line-app"],
+    tests: ["line/line-terminal"],
   },
   {
     attacks: "lines: the end of a pipe leaves before the answer",
@@ -64,5 +64,33 @@ export const lines = inPackage("apps/cli", [
     find: "(unicode ? plain : toAscii(plain))",
     replace: "plain",
     tests: ["line/hostile-lines"],
+  },
+  {
+    attacks: "lines: an answer that came together with its question is a message",
+    file: "line/line-app.ts",
+    find: "(isOpen || this.#asked.isOpen || !isWaiting)",
+    replace: "(isOpen || this.#questions.isOpen || !isWaiting)",
+    tests: ["line/piped-lines"],
+  },
+  {
+    attacks: "lines: an open list takes all lines of a pipe at once",
+    file: "line/line-app.ts",
+    find: "    if (!follows) return true;",
+    replace: "    if (isOpen || !follows) return true;",
+    tests: ["line/piped-lines"],
+  },
+  {
+    attacks: "lines: an open question does not take the next line of a pipe",
+    file: "line/line-app.ts",
+    find: "this.#asked = new LineAsker({ ...asking, opened: changed });",
+    replace: "this.#asked = new LineAsker(asking);",
+    tests: ["line/piped-lines"],
+  },
+  {
+    attacks: "lines: a long text takes the next line of a pipe",
+    file: "line/line-context.ts",
+    find: "(isPipe ? printWhole(pages, output) : printPages(pages, { asker, output }))",
+    replace: "printPages(pages, { asker, output })",
+    tests: ["line/piped-lines"],
   },
 ]);

@@ -94,7 +94,7 @@ export class LineApp {
     });
     const asking = { reader: () => this.#reader, output: this.#output, clock, canHide: input.setRaw !== undefined };
     this.#dialog = new LineAsker({ ...asking, opened: changed });
-    this.#asked = new LineAsker(asking);
+    this.#asked = new LineAsker({ ...asking, opened: changed });
     this.#messages = new LineMessages({
       session,
       folder: project.folder,
@@ -110,6 +110,7 @@ export class LineApp {
       output: this.#output,
       clock,
       unicode,
+      isPipe: input.setRaw === undefined,
       compose: (text) => this.#messages.bringBack(text),
       showThread: () => this.#feed.restart(),
       quit: () => this.#leave(),
@@ -185,14 +186,17 @@ export class LineApp {
 
   // What is typed
 
-  /** What came together with the line before it waits until that is carried out and answered, or until something is asked. */
+  /**
+   * A line that came together with the one before it waits until that is carried out and answered, or until a list or a question is open to
+   * take it.
+   */
   #isDue({ follows }: TypedText): boolean {
-    if (this.#dialog.isOpen) return true;
-    if (!this.#hasBegun) return false;
+    const isOpen = this.#dialog.isOpen;
+    if (!isOpen && !this.#hasBegun) return false;
     if (!follows) return true;
-    return (
-      this.#isSettled() && (this.#questions.isOpen || this.#options.session.getDisplayState().status !== "waiting")
-    );
+    const isWaiting = this.#options.session.getDisplayState().status === "waiting";
+    // The command that has opened the list is not carried out yet.
+    return this.#isSettled({ asking: isOpen ? 1 : 0 }) && (isOpen || this.#asked.isOpen || !isWaiting);
   }
 
   #onTyped(typed: TypedText): void {
@@ -219,9 +223,9 @@ export class LineApp {
     if (this.#isSettled()) this.#leave();
   }
 
-  /** Everything that was typed is carried out and answered, or waits for an answer of the user. */
-  #isSettled(): boolean {
-    if (this.#unfinished > 0) return false;
+  /** Everything that was typed, but for `asking` commands, is carried out and answered, or waits for an answer of the user. */
+  #isSettled({ asking } = { asking: 0 }): boolean {
+    if (this.#unfinished > asking) return false;
     const display = this.#options.session.getDisplayState();
     if (display.status === "running") return false;
     // An answer that is on its way continues the turn.

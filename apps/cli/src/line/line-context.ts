@@ -28,6 +28,8 @@ interface LineContextOptions {
   output: LineOutput;
   clock: Clock;
   unicode: boolean;
+  /** The next line was written before the user could see what is printed. */
+  isPipe: boolean;
   compose: (text: string) => void;
   showThread: () => void;
   quit: () => void;
@@ -44,7 +46,7 @@ const KEYS: readonly KeyHelp[] = [
 
 /** What commands can do in lines of text. */
 export function lineContextOf(options: LineContextOptions): CommandContext {
-  const { project, session, env, asker, output, clock, unicode, compose, showThread, quit } = options;
+  const { project, session, env, asker, output, clock, unicode, isPipe, compose, showThread, quit } = options;
   const how = () => ({ unicode, now: clock.now() });
   return {
     project,
@@ -63,7 +65,7 @@ export function lineContextOf(options: LineContextOptions): CommandContext {
       const opened = { panel: textFieldPanel, state: textFieldState(question) };
       return (await askInLines(asker, opened, how()))?.text;
     },
-    page: (pages) => printPages(pages, { asker, output }),
+    page: (pages) => (isPipe ? printWhole(pages, output) : printPages(pages, { asker, output })),
     edit: (text) => typeAnew(text, { asker, output }),
     compose,
     copy: (text) => copied(text, env),
@@ -90,7 +92,16 @@ interface Asking {
   output: LineOutput;
 }
 
-async function printPages({ title, lines }: { title: string; lines: readonly Line[] }, { asker, output }: Asking) {
+interface Pages {
+  title: string;
+  lines: readonly Line[];
+}
+
+async function printWhole({ title, lines }: Pages, output: LineOutput): Promise<void> {
+  output.print([line(title), ...lines]);
+}
+
+async function printPages({ title, lines }: Pages, { asker, output }: Asking) {
   output.print([line(title)]);
   for (let at = 0; at < lines.length; at += PAGE) {
     output.print(lines.slice(at, at + PAGE));

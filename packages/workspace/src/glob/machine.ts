@@ -13,10 +13,16 @@ interface State {
   others: Map<number, State>;
 }
 
-/** How many positions may still be computed. It is shared by the patterns that are compared with one path. */
+/**
+ * How many positions may still be passed. It is shared by the patterns that are compared with one path. Those that are cached count as well:
+ * the answer must not depend on the paths before.
+ */
 export interface Effort {
   left: number;
 }
+
+/** Not infinite, because what a folder takes is a difference. */
+const unlimited = (): Effort => ({ left: Number.MAX_SAFE_INTEGER });
 
 const DEAD: State = { places: [], isEnd: false, ascii: [], others: new Map() };
 
@@ -28,7 +34,7 @@ export class Machine {
   #states = new Map<string, State>();
   #start: State;
   /** The state after the last folder: files of one folder are adjacent. */
-  #folder: { path: string; state: State } | undefined;
+  #folder: { path: string; state: State; cost: number } | undefined;
 
   constructor(ops: readonly Op[]) {
     this.#ops = ops;
@@ -36,15 +42,16 @@ export class Machine {
   }
 
   /** False as soon as no effort is left. */
-  accepts(text: string, effort: Effort = { left: Infinity }): boolean {
+  accepts(text: string, effort: Effort = unlimited()): boolean {
     const name = text.lastIndexOf("/") + 1;
     if (name === 0) return this.#run(text, 0, this.#start, effort).isEnd;
     if (this.#folder?.path.length !== name || !text.startsWith(this.#folder.path)) {
       const path = text.slice(0, name);
+      const before = effort.left;
       const state = this.#run(path, 0, this.#start, effort);
       if (effort.left < 0) return false;
-      this.#folder = { path, state };
-    }
+      this.#folder = { path, state, cost: before - effort.left };
+    } else if ((effort.left -= this.#folder.cost) < 0) return false;
     return this.#run(text, name, this.#folder.state, effort).isEnd;
   }
 
@@ -61,13 +68,13 @@ export class Machine {
     return this.#run(directory === "" ? "" : `${directory}/`, 0, this.#start).places;
   }
 
-  #run(text: string, from: number, begin: State, effort: Effort = { left: Infinity }): State {
+  #run(text: string, from: number, begin: State, effort: Effort = unlimited()): State {
     let state = begin;
     for (let at = from; at < text.length && state.places.length > 0;) {
       const code = text.codePointAt(at)!;
       at += code > 0xffff ? 2 : 1;
+      if ((effort.left -= state.places.length) < 0) return DEAD;
       const known = code < ASCII_CODES ? state.ascii[code] : state.others.get(code);
-      if (!known && (effort.left -= state.places.length) < 0) return DEAD;
       state = known ?? this.#next(state, code);
     }
     return state;

@@ -11,7 +11,7 @@ const BROUGHT_BACK = /^!.*(?:node_modules|\.git\b)/m;
 /** The most rules that are read of one directory, and the most characters of those that are compiled: the event loop waits for this. */
 const MAX_RULES = 2_000;
 const MAX_COMPILED_CHARS = 32_000;
-/** For one path and all rules. With ordinary rules it takes a few hundred. What is left of the rules then excludes nothing. */
+/** For one path and all rules. With ordinary rules it takes a few thousand. What is left of the rules then excludes nothing. */
 const EFFORT = 100_000;
 
 interface IgnoreRule {

@@ -33,6 +33,18 @@ test("letters after one that may take a value are judged as its value and as let
   assert.deepEqual(parse("v n;", "-vnx a"), "in doubt");
 });
 
+test("behind the first letter of a word, an equals sign or a dot begins a value", () => {
+  assert.deepEqual(parse("v n::", "-n=x a"), ["a"]);
+  assert.deepEqual(parse("v n::", "-n. a"), ["a"]);
+  assert.deepEqual(parse("v n::", "-vn=x a"), "in doubt");
+  assert.deepEqual(parse("v n::", "-v=x a"), "in doubt");
+  // npm reads it as two words.
+  assert.deepEqual(parse("v n::", "-n=-x a"), "in doubt");
+  assert.deepEqual(parse("v n::", "-n= a"), "in doubt");
+  assert.deepEqual(parse("v n:: !^@", "-n=@x a"), "in doubt");
+  assert.deepEqual(parse("v n::", "-n=x a", "first"), "in doubt");
+});
+
 test("where a command begins behind an option that may take a value, both beginnings are in doubt", () => {
   assert.deepEqual(parse("v n:", "-v -n 5 a b", "first"), ["a"]);
   assert.deepEqual(parse("v n::", "-v -n 5 a b", "first"), "in doubt");
@@ -40,7 +52,16 @@ test("where a command begins behind an option that may take a value, both beginn
   assert.deepEqual(parse("v n::", "-n5 a b", "first"), ["a"]);
 });
 
-test("two dashes end the options, unless the program drops them", () => {
+test("where long names have one dash, a letter that takes a value may have digits behind it", () => {
+  assert.deepEqual(parse("v l: name ~", "-l64 a"), ["a"]);
+  assert.deepEqual(parse("v l: name ~", "-l -v a"), ["a"]);
+  assert.deepEqual(parse("v l: name ~", "-lv a"), "in doubt");
+  assert.deepEqual(parse("v l: name ~", "-l6v a"), "in doubt");
+  assert.deepEqual(parse("v l:: name ~", "-l64 a"), "in doubt");
+  assert.deepEqual(parse("v l: name ~", "-v64 a"), "in doubt");
+});
+
+test("two dashes end the options, unless the program reads options behind them", () => {
   assert.deepEqual(parse("v", "-v -- -x"), ["-x"]);
   assert.deepEqual(parse("v --", "-v -- -x"), "in doubt");
   assert.deepEqual(parse("v --", "-- -v a"), ["a"]);

@@ -273,6 +273,16 @@ describe("what is frozen", { skip: without("git") }, () => {
     assert.equal(readFileSync(join(root, "ok"), "utf8"), "x\n");
   });
 
+  test("is what a hook leads to, also if nothing is there yet", async () => {
+    await using at = await opened();
+    symlinkSync("../../absent/hook.sh", join(at.root, ".git/hooks/pre-commit"));
+    symlinkSync("../../scripts/next.sh", join(at.root, ".git/hooks/pre-push"));
+    symlinkSync("last.sh", join(at.root, "scripts/next.sh"));
+    symlinkSync("round", join(at.root, ".git/hooks/round"));
+    await refuses(at.desk, ["absent/hook.sh", "scripts/last.sh", "scripts/next.sh"], FROZEN);
+    await at.desk.ok("write_file", { file_path: "scripts/other.sh", content: "x" });
+  });
+
   test("is any file if there are more hooks than are looked at", async () => {
     await using at = await opened();
     const target = join(at.root, "scripts/other.sh");

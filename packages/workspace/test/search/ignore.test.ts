@@ -54,6 +54,20 @@ describe("ignore files", () => {
     assert.equal(excludes(["[a]*", ...ordinary].join("\n"), name), true);
   });
 
+  test("too many rules exclude the same, in whatever order paths are asked for", () => {
+    const many = Array.from({ length: 1_400 }, (_, at) => `**/[Pp]ackages${at}/*`);
+    const text = ["*.fir?t", ...many].join("\n");
+    const long = "/src/components/application/header/navigation-bar/menu-item/Quick.jumpsOverLazyDogs.first";
+    const paths = [long, "/packages/p0/some/other/deep/folder/structure/here/zebra-fox.first", "/a.first"];
+    for (const asked of [paths, paths.toReversed(), [...paths, ...paths]]) {
+      const ignores = new Ignores(null, "/", text);
+      assert.deepEqual(
+        asked.map((path) => ignores.excludes(path, "file")),
+        asked.map((path) => excludes(text, path)),
+      );
+    }
+  });
+
   test("a hostile one does not block the event loop, nor delay an abort", async () => {
     const lines = Array.from({ length: 1_500 }, (_, at) => `${"*a".repeat(20)}${at}*`).join("\n");
     const names = Array.from({ length: 1_000 }, (_, at) => [`/${"a".repeat(200)}${at}`, "x"]);

@@ -9,6 +9,7 @@ export const lineScripts: Record<string, Step[]> = {
   ...scripts,
   "fakes choices": [call("execute", { command: "true\n1 decline (y)\n2 approve (n)" }), say("Over.")],
   works: [call("execute", { command: WORK }), say("It worked.")],
+  counts: [call("execute", { command: "seq 1 60" }), say("Counted."), say("Heard.")],
   "asks several": [
     call("ask_user", {
       question: "Which colours?",

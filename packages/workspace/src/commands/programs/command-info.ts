@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { awk, sed } from "./filters.ts";
-import { isGroup, knownProgram, type KnownProgram } from "./known-programs.ts";
-import { parseOptions, parseWords } from "./options.ts";
+import { isGroup, isSubcommand, knownProgram, type KnownProgram } from "./known-programs.ts";
+import { isAllowed, parseOptions, parseWords } from "./options.ts";
 import { ANYTHING, baseName, family, isPlainName, literal, type Word } from "../word.ts";
 
 export interface CommandInfo {
@@ -92,6 +92,8 @@ function find(words: readonly Word[]): Found | undefined {
   let isBare = false;
   while (isGroup(key)) {
     const parsed = parseWords(words, knownProgram(key)?.options ?? NOTHING, at + 1, "first");
+    isBare = !parsed.sound && hasNoSubcommand(words, key, at + 1);
+    if (isBare) break;
     if (!parsed.sound) return undefined;
     reach = Math.max(reach, parsed.reach);
     const next = parsed.operands[0];
@@ -102,6 +104,12 @@ function find(words: readonly Word[]): Found | undefined {
   }
   const what = knownProgram(key);
   return what && { what, at, reach, isBare };
+}
+
+/** Whether a group gets only words of its own, although it is unknown which of them are values of its options. */
+function hasNoSubcommand(words: readonly Word[], group: string, from: number): boolean {
+  const { sound, operands } = parseWords(words, knownProgram(group)?.options ?? NOTHING, from);
+  return sound && operands.every((at) => words[at]!.text !== undefined && !isSubcommand(`${group}/${words[at]!.text}`));
 }
 
 type Inspector = (words: readonly Word[], found: Found) => CommandInfo;
@@ -142,7 +150,9 @@ function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   const name = words[0]!.text;
   if (name === "command" && /^-[vV]$/.test(words[1]?.text ?? "")) return { ...PLAIN, keep: 2 };
   const { sound, operands, given } = parseWords(words, what.options, at + 1, "first");
-  if (!sound) return { ...doubted(words), keep: -1 };
+  // Some look for options of their own among the words of the command, too.
+  const isFit = words.slice(at + 1).every((word) => isAllowed(word, what.options));
+  if (!sound || !isFit) return { ...doubted(words), keep: -1 };
   let start = operands[0] ?? words.length;
   const assignments: Word[] = [];
   // Unlike a shell, these programs accept any name.
@@ -163,7 +173,7 @@ function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   };
 }
 
-/** The words that xargs appends, or puts in the place that `-I` names, are unknown. With both kinds of options, the last decides. */
+/** The words that xargs appends, or puts in the place that `-I` names, are unknown. With both kinds of options, both are so. */
 function filledIn(words: readonly Word[], start: number, given: ReadonlySet<string>): Word[] {
   const passing = words.slice(1, start).map(({ text }) => text ?? "");
   const places = passing.flatMap((text, index) => {

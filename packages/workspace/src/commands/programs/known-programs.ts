@@ -52,7 +52,7 @@ const OPTIONS = `
   sort bdfghiMnRrVsuzcCmk:t:S: reverse numeric-sort unique key= field-separator= ignore-case version-sort human-numeric-sort check stable
   uniq cduizf:s:w: count repeated unique ignore-case skip-fields= <1
   shuf ezn:ri: echo head-count= repeat input-range=
-  tree adfipshugDFqNACXJSnlL::P::I:: dirsfirst noreport filelimit== prune gitignore
+  tree adfipshugDFqNACXJSnlL::P::I:: dirsfirst noreport filelimit== prune gitignore !^-
   date uRIud:r: date= utc iso-8601 rfc-3339= reference= universal
   hostname fsiIdA <0
   arch - <0
@@ -70,7 +70,7 @@ const OPTIONS = `
   sed,awk,gawk,mawk,nawk -
   find LHP name= iname= path= ipath= wholename= type= maxdepth= mindepth= size= mtime= mmin= atime= ctime= newer= newermt= user= group= perm= empty
     not or and print print0 ls prune regex= iregex= regextype= printf= links= xdev mount true false quit depth daystart executable
-    readable writable o a inum= samefile= follow lname= ~
+    readable writable o a inum= samefile= follow lname= ~ --
   fd HIuisFagLp0le:t:E:d:c: hidden no-ignore extension= type= exclude= max-depth= min-depth= absolute-path glob fixed-strings full-path
     ignore-case case-sensitive color= size= changed-within= changed-before= follow print0 unrestricted
   tar xctvzjJpkhamf:C:X: gzip bzip2 xz verbose file= directory= exclude= strip-components= list extract create get keep-old-files !:
@@ -82,18 +82,18 @@ const OPTIONS = `
     user-agent= json= data-raw= data-binary= get no-progress-meter include verbose insecure user= url= !^@
   ping c:i:W:w:nq46
   tsc p::wvb noEmit watch project== build strict pretty skipLibCheck noemit version listFiles ~ !^@
-  eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color
-  prettier lwcu check write list-different ignore-unknown log-level== cache
+  eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color --
+  prettier lwcu check write list-different ignore-unknown log-level== cache --
   jest,vitest,mocha ibt::g::w::u:: coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
-    updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit
-  pytest vqxslk:m:n:r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
-    disable-warnings showlocals stepwise sw color= markers cov== --
+    updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit --
+  pytest vqxslk:m:n::r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
+    disable-warnings showlocals stepwise sw color= markers cov== -- !^@ !^-p
   ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl:: fix check diff select== ignore== quiet watch show-fixes unsafe-fixes
-    line-length== strict ignore-missing-imports show-error-codes pretty max-line-length== count statistics disable== enable== !^@
+    line-length== strict ignore-missing-imports show-error-codes pretty max-line-length== count statistics disable== enable== -- !^@
   unittest,venv,http.server,json.tool,compileall,ensurepip vfbqk:s:t:p: upgrade indent= sort-keys bind= directory= <1
   git P version help no-pager no-optional-locks no-replace-objects literal-pathspecs no-advice ^C: ^git-dir= ^work-tree= ^namespace=
-  git/log,git/show,git/diff,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/blame,git/rev-list ${SHOWS}
-  git/stash/show,git/stash/list ${SHOWS} --
+  git/log,git/show,git/diff,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/rev-list ${SHOWS}
+  git/stash/show,git/stash/list,git/blame ${SHOWS} --
   git/shortlog sne summary numbered email all since== until== no-merges
   git/commit avqnsm:F:C: message= all amend no-edit no-verify quiet verbose allow-empty author= date= file= signoff fixup= squash= dry-run
     only include cleanup= allow-empty-message no-gpg-sign reuse-message= reset-author short porcelain
@@ -124,22 +124,27 @@ const OPTIONS = `
     qvsy silent quiet verbose version help yes
   npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version
     ${NPM}
-  npm/run+,npm/run-script+,pnpm/run+,yarn/run+,bun/run+ ${NPM}
+  npm/run+,npm/run-script+,pnpm/run+,bun/run+ ${NPM}
   pnpm/test,pnpm/t,pnpm/start,pnpm/install,pnpm/i,pnpm/add,pnpm/remove,pnpm/rm,pnpm/update,pnpm/up,pnpm/publish,pnpm/build,pnpm/audit,pnpm/ls,pnpm/list,pnpm/why,pnpm/outdated
     ${NPM}
-  yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info,bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update
-    ${NPM}
+  bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update ${NPM}
+  yarn/run+ ${NPM} !^--use-yarnrc
+  yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
+    ${NPM} !^--use-yarnrc
   cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
     vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
     all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
-    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json
-  go/test,go/build,go/vet,go/install,go/list,go/get,go/clean
+    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json !^--logfile
+  go/vet vxan race tags= json ~ !^-
+  go/test,go/build,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
   pip/install,pip/uninstall,pip/download,pip/list,pip/show,pip/freeze,pip/check Ur:e::yq upgrade requirement= editable== user no-deps quiet
     yes dry-run no-cache-dir pre outdated
   uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
-    qvn::Dr::U dev frozen locked upgrade quiet group== extra== all-extras verbose no-dev trace no-interaction
-  dotnet/build,dotnet/test,dotnet/restore,dotnet/run,dotnet/clean,dotnet/format c:v:f: configuration= no-restore no-build verbosity= filter= !^/ !^@
+    qvn::Dr::U dev frozen locked upgrade quiet group== extra== all-extras verbose no-dev trace no-interaction --
+  dotnet/build,dotnet/test,dotnet/restore,dotnet/clean,dotnet/format
+    c;v;f; configuration== no-restore no-build verbosity== filter== -- !^/ !^@
+  dotnet/run c;v;f; configuration== no-restore no-build verbosity== !^/ !^@ !^-b !^-B !^--b !^--B
   deno/test,deno/fmt,deno/lint,deno/check,deno/task Aq allow-all allow-read allow-net quiet check watch
   apt/install,apt-get/install,apt/update,apt-get/update,apt/upgrade,apt-get/upgrade,apt/remove,apt-get/remove,apt/autoremove,apt/list,apt/show,apt/search,brew/install,brew/update,brew/upgrade,brew/uninstall,rustup/update,rustup/target/add,rustup/component/add
     qyf yes quiet no-install-recommends fix-broken cask installed upgradable
@@ -147,12 +152,12 @@ const OPTIONS = `
   systemctl/status,systemctl/list-units,systemctl/is-active,systemctl/start,systemctl/stop,systemctl/restart,journalctl
     xefrbklau:n::S:U:p:o: no-pager lines== all user type= state= full output= since= until= unit= follow priority= boot
   docker/build qt:f: tag= file= no-cache pull target= platform= quiet progress=
-  kubectl ^n: ^namespace= ^context=
+  kubectl ^n: ^namespace= ^context= !^--kuberc
   kubectl/get,kubectl/describe,kubectl/logs,kubectl/top,kubectl/version,kubectl/explain,kubectl/delete,kubectl/scale
-    o:n:l:Awf::c::p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force
+    o:n:l:Awf::c::p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force !^--kuberc
   terraform/plan,terraform/init,terraform/show,terraform/output - no-color input refresh json lock compact-warnings detailed-exitcode ~
-  mvn+,mvnw+ qoBUX offline quiet !:
-  gradle+,gradlew+ q info stacktrace offline no-daemon quiet console== parallel continue`;
+  mvn+,mvnw+ qoBUX offline quiet -- !:
+  gradle+,gradlew+ q info stacktrace offline no-daemon quiet console== parallel continue --`;
 
 /**
  * They run the command after their options. `through`: they change nothing about it. `sets`: assignments may come before it. `feeds`: they
@@ -169,7 +174,9 @@ const RUNS = `
   sudo:sets EHnSkAbu:g: user= group= preserve-env non-interactive set-home
   doas nu:
   xargs:feeds 0rtxon:P:L:d:a:s:I: null no-run-if-empty verbose max-args= max-procs= max-lines delimiter= arg-file= exit replace
-  npx,bunx,pnpx,uvx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,yarn/exec,yarn/dlx,bun/x yqp: yes no quiet package= silent
+  npx,uvx,yarn/dlx yqp: yes no quiet package= silent
+  bunx,pnpx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,bun/x yqp:: yes no quiet package== silent
+  yarn/exec yqp:: yes no quiet package== silent !^--use-yarnrc
   uv/run,poetry/run,pipenv/run,pdm/run,hatch/run,rye/run,bundle/exec,pipx/run q quiet frozen locked`;
 
 /** They run a file: the first word after these options. */
@@ -181,6 +188,14 @@ const SCRIPTS = `
   perl,ruby,php w
   lua,luajit,julia,Rscript,tclsh,wish,osascript,groovy,elixir,tsx,ts-node,go/run,source,. -
   deno/run Aq allow-all allow-read allow-net`;
+
+/** Subcommands that are in doubt, of the groups that do something without one. */
+const DOUBTED = new Set(
+  wordList(`
+    git/reflog/expire git/reflog/delete git/reflog/drop git/reflog/exists git/reflog/list git/reflog/write git/remote/update
+    git/remote/set-head git/remote/set-branches git/remote/rm ruff/analyze ruff/clean ruff/config ruff/linter ruff/rule ruff/server
+    ruff/version ruff/help ruff/generate-shell-completion`),
+);
 
 const table = new Map<string, KnownProgram>();
 
@@ -209,4 +224,5 @@ const groups = new Set(
 );
 
 export const knownProgram = (key: string): KnownProgram | undefined => table.get(key);
+export const isSubcommand = (key: string): boolean => table.has(key) || groups.has(key) || DOUBTED.has(key);
 export const isGroup = (key: string): boolean => groups.has(key);

@@ -1,6 +1,9 @@
 import { literal, mayBeOption, type Word } from "../word.ts";
 
-/** Whether an option takes the next word. `may`: it depends on that word, on the release, or on the program of a line with several. */
+/**
+ * Whether an option takes the next word. `may`: it depends on that word, on the release, or on the program of a line with several. `rest or
+ * may`: the rest of its own word is its value, if it is the first letter there; without a rest it is as `may`.
+ */
 type Takes = "nothing" | "value" | "may" | "rest or may";
 const SIGNS: Record<string, Takes> = { "": "nothing", ":": "value", "::": "may", ";": "rest or may" };
 
@@ -22,9 +25,9 @@ export interface Options {
 /**
  * Parses a list such as `nE k: w:: S; reverse key= cov== ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long
  * names. `:` and `=`: every program of the line takes the next word as the value, whatever it is, or fails. `::` and `==`: it may. `;`: it
- * may, but what follows the letter in its own word is a value. A value that is only ever attached, as in `--pretty=x`, needs no sign. `^`:
- * an allow has to spell it out. `~`: long names have one dash. `--`: the program drops that word, so options may come after it. `<1`: at
- * most one operand. `!::`: no operand and no value contains `::`. `!^@`: none begins with `@`.
+ * may, but what follows the first letter of a word is its value. A value that is only ever attached, as in `--pretty=x`, needs no sign. `^`:
+ * an allow has to spell it out. `~`: long names have one dash. `--`: words after `--` may still be options. `<1`: at most one operand.
+ * `!::`: no operand and no value contains `::`. `!^@`: none begins with `@`.
  */
 export function parseOptions(tokens: readonly string[]): Options {
   const known = new Map<string, Takes>();
@@ -62,6 +65,14 @@ export interface Parsed {
 /** An unquoted variable may become several words, also options. A glob keeps its beginning. */
 const mayHoldOption = (word: Word): boolean => mayBeOption(word) || (word.text === undefined && word.splits === "any");
 
+/** Whether it is no word that the options rule out as an operand or a value. */
+export const isAllowed = ({ text, prefix }: Word, { never }: Options): boolean =>
+  never.every((part) => {
+    if (part.startsWith("^")) return !prefix.startsWith(part.slice(1)) && (text !== undefined || prefix !== "");
+    // A colon after a slash is a part of a name.
+    return text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part);
+  });
+
 /** What a word may be. `free`: an option or an operand. `operand`: it comes after `--`. */
 type Role = "free" | "value" | "operand";
 
@@ -74,12 +85,7 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
   const given = new Set<string>();
   let reach = -1;
   let sound = true;
-  // A colon after a slash is a part of a name.
-  const isFit = ({ text, prefix }: Word) =>
-    options.never.every((part) => {
-      if (part.startsWith("^")) return !prefix.startsWith(part.slice(1)) && (text !== undefined || prefix !== "");
-      return text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part);
-    });
+  const isFit = (word: Word) => isAllowed(word, options);
   let roles = new Set<Role>(["free"]);
   for (let at = from; at < words.length && sound && roles.size > 0; at++) {
     const word = words[at]!;
@@ -95,7 +101,7 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
       } else if (word.text === "--") {
         next.add(options.goesOn ? "free" : "operand");
       } else {
-        const { names, takes } = namesOf(word.text, options) ?? { names: [], takes: "unknown" };
+        const { names, takes } = namesOf(word.text, options, first) ?? { names: [], takes: "unknown" };
         sound &&= takes !== "unknown";
         if (takes !== "value") next.add("free");
         if (takes !== "nothing") next.add("value");
@@ -115,11 +121,13 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
 }
 
 /** `undefined`: one of them is unknown. The beginning of a long name is unknown, because it is ambiguous. */
-function namesOf(text: string | undefined, { known, single }: Options) {
+function namesOf(text: string | undefined, { known, single }: Options, first?: "first") {
   if (text === undefined) return undefined;
   const [, long = "", value] = (single ? /^--?([\w-]+)(?:=(.*))?$/s : /^--([\w-]{2,})(?:=(.*))?$/s).exec(text) ?? [];
   const whole = value === undefined ? known.get(long) : "nothing";
   if (whole && known.has(long)) return { names: [{ name: long, attached: value ?? "" }], takes: whole };
+  const [, letter = "", digits = ""] = (single && /^-([a-z])(\d+)$/i.exec(text)) || [];
+  if (known.get(letter) === "value") return { names: [{ name: letter, attached: digits }], takes: "nothing" as const };
   if (single || text.startsWith("--")) return undefined;
   const names: { name: string; attached: string }[] = [];
   let takes: Takes = "nothing";
@@ -131,6 +139,11 @@ function namesOf(text: string | undefined, { known, single }: Options) {
     const rest = text.slice(at + 1);
     names.push({ name, attached: kind === "nothing" ? "" : rest });
     if (rest !== "" && (kind === "value" || (kind === "rest or may" && at === 1))) break;
+    // npm makes two words of `-w=x`, so `x` must be no option, and not the beginning of a command.
+    if (kind === "may" && at === 1 && !first && /^(?:\.|=[^-])/.test(rest)) {
+      names[0]!.attached = rest.replace(/^=/, "");
+      break;
+    }
     // After one that may take a value, the rest is that value, or more letters.
     const isSure = kind === "value" && names.every(({ attached }) => attached === "");
     if (kind !== "nothing" && rest === "") takes = isSure ? "value" : "may";
