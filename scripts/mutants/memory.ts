@@ -246,6 +246,27 @@ export const memory = [
       tests: ["summaries"],
     },
     {
+      attacks: "context: an AGENTS.md that can't be read after a restart is no longer in force",
+      file: "agents-md.ts",
+      find: "size: 0, isUnknown: true }",
+      replace: "size: 0 }",
+      tests: ["sources/agents-md"],
+    },
+    {
+      attacks: "context: a skill that can't be read after a restart is gone",
+      file: "skills/skill-library.ts",
+      find: "{ listed: null, unknown: path }",
+      replace: "{ listed: null }",
+      tests: ["skills/skills"],
+    },
+    {
+      attacks: "context: a file that the prompt never had hides the changes of others",
+      file: "sources/known-lists.ts",
+      find: "(this.#lists.get(version)?.paths.has(path) ?? true)",
+      replace: "true",
+      tests: ["sources/agents-md"],
+    },
+    {
       attacks: "recall: a call finds itself",
       file: "recall.ts",
       find: "&& !isRecall(quote)",
