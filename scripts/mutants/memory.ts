@@ -27,6 +27,20 @@ export const memory = [
       tests: [M("interrupted-compaction")],
     },
     {
+      attacks: "recall: its own calls fill what is found",
+      file: "queries/thread-history.ts",
+      find: "accepted.length < limit && known.length < MOST_FOUND",
+      replace: "known.length === 0",
+      tests: [M("recall")],
+    },
+    {
+      attacks: "recall: the pages of a resource are one page",
+      file: "queries/thread-history.ts",
+      find: "limit: known.length + size",
+      replace: "limit: size",
+      tests: [M("recall")],
+    },
+    {
       attacks: "memory: a rewind reverts what the memory has used",
       file: "folds/context.ts",
       find: "used: memoryUsed",
@@ -269,8 +283,15 @@ export const memory = [
     {
       attacks: "recall: a call finds itself",
       file: "recall.ts",
-      find: "&& !isRecall(quote)",
-      replace: "",
+      find: "!isRecall(quote, query)",
+      replace: "true",
+      tests: ["recall"],
+    },
+    {
+      attacks: "recall: what the agent says beside a call finds the call",
+      file: "recall.ts",
+      find: "|| said === text) return false;",
+      replace: '|| !text.startsWith("(calls recall")) return false;',
       tests: ["recall"],
     },
   ]),
