@@ -27,6 +27,27 @@ export const memory = [
       tests: [M("interrupted-compaction")],
     },
     {
+      attacks: "overflow: a message that no model has answered can't leave the prompt",
+      file: "turn/context-view.ts",
+      find: " || isUnanswered(node, next)",
+      replace: "",
+      tests: [M("overflow")],
+    },
+    {
+      attacks: "overflow: a file that was refused is kept",
+      file: "turn/context-view.ts",
+      find: 'reason === "overflow" ? all.filter((one) => !hasFile(one)) : all',
+      replace: "all",
+      tests: [M("overflow")],
+    },
+    {
+      attacks: "overflow: a message that is larger than the real window is kept",
+      file: "turn/fit-context.ts",
+      find: 'reason === "overflow" ? Math.min(estimated, estimateOf(context)) : estimated',
+      replace: "estimated",
+      tests: [M("overflow")],
+    },
+    {
       attacks: "recall: its own calls fill what is found",
       file: "queries/thread-history.ts",
       find: "accepted.length < limit && known.length < MOST_FOUND",

@@ -1,6 +1,7 @@
 import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
+import { estimateOf } from "../folds/context.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { tokensOfText } from "../folds/tokens.ts";
@@ -83,18 +84,21 @@ async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boole
 /** Appends the event unless the memory has changed since it was planned. */
 async function appendCut(
   driver: Driver,
-  toSeq: number,
+  { toSeq, reason }: { toSeq: number; reason: CompactionReason },
   eventOf: (
     left: ReturnType<typeof leftAfter>,
     state: ThreadState,
   ) => { events: NewEvent[]; blobs?: { hash: string; bytes: Uint8Array }[] } | null,
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
-  const { window } = driver.ports.modes.setup(driver.state.control);
-  const { memory: before, ratio } = driver.state.context;
+  const { context } = driver.state;
+  const { memory: before, ratio } = context;
+  const estimated = driver.ports.modes.setup(driver.state.control).window / ratio;
+  // The prompt was refused, so the window is smaller than it, whatever is configured.
+  const window = reason === "overflow" ? Math.min(estimated, estimateOf(context)) : estimated;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
-    const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }), state);
+    const proposal = eventOf(leftAfter(transcript, { toSeq, window, reason }), state);
     return proposal && { ...proposal, release: !needsDriving(stateAfter(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
@@ -103,7 +107,7 @@ async function appendCut(
 function activate(driver: Driver, toSeq: number, reason: CompactionReason): Promise<boolean> {
   const { turn, context } = driver.state;
   const { coveredSeq, reflection } = context.memory;
-  return appendCut(driver, toSeq, (left) => ({
+  return appendCut(driver, { toSeq, reason }, (left) => ({
     events: [
       {
         type: "om_activation",
@@ -149,7 +153,7 @@ async function replace(
   const hash = text === null ? null : await hashOf(bytes);
   const { turn } = driver.state;
   const blobs = hash === null ? {} : { blobs: [{ hash, bytes }] };
-  return appendCut(driver, range[1], (left, state) => {
+  return appendCut(driver, { toSeq: range[1], reason }, (left, state) => {
     if (!isCurrent(state)) return null;
     const summarised: NewEvent = {
       type: "context_summarised",
