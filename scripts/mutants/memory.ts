@@ -48,6 +48,27 @@ export const memory = [
       tests: [M("overflow")],
     },
     {
+      attacks: "overflow: the request for a summary is as long as what was refused",
+      file: "turn/fit-context.ts",
+      find: 'reason === "overflow" ? estimateOf(state.context) / 2 : Infinity',
+      replace: "Infinity",
+      tests: [M("overflow")],
+    },
+    {
+      attacks: "overflow: a request for a summary that is too long is not made shorter",
+      file: "turn/fit-context.ts",
+      find: "most = Math.min(limited(job.room), work.askedTokens) / 2;",
+      replace: "most = limited(job.room) / 2;",
+      tests: [M("overflow")],
+    },
+    {
+      attacks: "overflow: a summary is asked for again for ever",
+      file: "turn/fit-context.ts",
+      find: "again === SHORTER_REQUESTS",
+      replace: "again === 50",
+      tests: [M("overflow")],
+    },
+    {
       attacks: "recall: its own calls fill what is found",
       file: "queries/thread-history.ts",
       find: "accepted.length < limit && known.length < MOST_FOUND",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HarnessEvent } from "@cinch/core";
-import { fail } from "@cinch/testkit";
+import { fail, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
-import { answer, sharedPrefixes, simulated, stepsOf, tokensOf, worker } from "./simulation.ts";
+import { answer, isSummariser, sharedPrefixes, simulated, stepsOf, tokensOf, worker } from "./simulation.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 const ofType = <T extends HarnessEvent["type"]>(seen: readonly HarnessEvent[], type: T): Of<T>[] =>
@@ -69,6 +69,54 @@ test("after an overflow no file is kept with the newest messages of the user: it
     );
     assert.match(JSON.stringify(stepsOf(model).at(-1)!.prompt), /Answer in German\./);
   }
+});
+
+/** A model with a window that nothing knows: it refuses every longer request. */
+const withWindow = (window: number, steps: number) => {
+  const within = (step: Step) => (options: { prompt: Parameters<typeof tokensOf>[0] }) =>
+    tokensOf(options.prompt) > window ? tooLong : step;
+  return worker(steps, {
+    agent: ({ prompt }) => (tokensOf(prompt) > window ? tooLong : undefined),
+    summariser: within(answer("Goal: look. ".repeat(30))),
+    observer: within(answer("- Looked.\nCurrent task: look\nNext: look on")),
+  });
+};
+
+test("with a window that is not known, each overflow leaves a summary, made of a request that fits", async () => {
+  for (const memory of [summaries(), observationalMemory()]) {
+    const model = withWindow(8_000, 70);
+    await using simulation = await simulated(model, { memory });
+    const { harness, seen } = simulation;
+    assert.equal((await harness.sendMessage({ content: "Look at all files." })).reason, "complete");
+    const cuts = seen.filter(({ type }) => type === "context_summarised" || type === "om_activation");
+    assert.ok(cuts.length > 1);
+    assert.ok(
+      ofType(seen, "context_summarised").every(({ blob, reason }) => blob !== undefined && reason === "overflow"),
+    );
+    const asked = model.requests.filter(isSummariser).map(({ prompt }) => tokensOf(prompt));
+    assert.equal(asked.length, ofType(seen, "context_summarised").length);
+    assert.ok(Math.max(...asked) <= 5_000, asked.join());
+  }
+});
+
+test("a request for a summary that its model refuses as too long is made again of less, four times at most", async () => {
+  for (const memory of [summaries(), observationalMemory()])
+    for (const [window, times] of [
+      [3_000, 2],
+      [0, 5],
+    ] as const) {
+      const model = worker(20, {
+        summariser: ({ prompt }) => (tokensOf(prompt) > window ? tooLong : answer("Goal: look.")),
+      });
+      await using simulation = await simulated(model, { memory });
+      const { harness } = simulation;
+      await harness.sendMessage({ content: "Look." });
+      if (window > 0) assert.ok((await harness.compact()).range);
+      else await assert.rejects(harness.compact(), { code: "CONTEXT_OVERFLOW" });
+      const asked = model.requests.filter(isSummariser).map(({ prompt }) => tokensOf(prompt));
+      assert.equal(asked.length, times, asked.join());
+      assert.ok(asked[1]! < asked[0]! * 0.6, asked.join());
+    }
 });
 
 test("compact() covers messages that no model has answered", async () => {

@@ -8,7 +8,7 @@ import { tokensOfText } from "../folds/tokens.ts";
 import { trieGet } from "../folds/trie.ts";
 import { hashOf } from "../ports/hash.ts";
 import { orAborted, withTimeout } from "../ports/clock.ts";
-import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
+import type { ContextPlan, ContextView, Cut, Memory, MemoryJob } from "../ports/memory.ts";
 import { checkPlan } from "./check-plan.ts";
 import { contextView, leftAfter } from "./context-view.ts";
 import { needsDriving, stateAfter } from "./decide.ts";
@@ -20,6 +20,8 @@ import { exhaustedInTree } from "./tree-budget.ts";
 
 /** A summary that takes longer is abandoned. */
 const SUMMARY_MS = 60_000;
+/** How often a summary is asked for again if its model refuses the request as too long. */
+const SHORTER_REQUESTS = 4;
 
 /**
  * Before a step: lets the memory decide what leaves the prompt, and records it. Starts the memory's work in the background, which the
@@ -194,7 +196,10 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       instructions,
       signal: stop.signal,
     });
-    const text = await withTimeout(ports.clock, orAborted(memory.summarise(job), driver.signal), { ms: SUMMARY_MS });
+    // The window is smaller than the prompt that was refused, whatever is configured.
+    const mostRoom = reason === "overflow" ? estimateOf(state.context) / 2 : Infinity;
+    const made = summaryOf(memory, { job, work, mostRoom });
+    const text = await withTimeout(ports.clock, orAborted(made, driver.signal), { ms: SUMMARY_MS });
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
     if (!isCurrent(driver.state)) return await again();
@@ -213,6 +218,28 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
   } finally {
     stop.abort();
     driver.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** If the request is too long for its model, whose window may be unknown, asks again with half of what was asked. */
+async function summaryOf(
+  memory: Memory,
+  { job, work, mostRoom }: { job: MemoryJob; work: MemoryWork; mostRoom: number },
+): Promise<string> {
+  let most = mostRoom;
+  for (let again = 0; ; again++) {
+    const limited = (room: number) => Math.floor(Math.min(room, most));
+    try {
+      return await memory.summarise({
+        ...job,
+        room: limited(job.room),
+        roomOf: (model) => limited(job.roomOf(model)),
+      });
+    } catch (error) {
+      const isTooLong = asFailure(error).code === "CONTEXT_OVERFLOW";
+      if (!isTooLong || again === SHORTER_REQUESTS || job.signal.aborted) throw error;
+      most = Math.min(limited(job.room), work.askedTokens) / 2;
+    }
   }
 }
 
