@@ -174,6 +174,13 @@ export const memory = [
       tests: [M("coverage")],
     },
     {
+      attacks: "memory: a skill that does not fit drops those before it",
+      file: "folds/memory-blocks.ts",
+      find: "tokens <= room && (room -= tokens) >= 0",
+      replace: "(room -= tokens) >= 0",
+      tests: ["folds/transcript"],
+    },
+    {
       attacks: "memory: a summary stands beside what it replaces",
       file: "folds/memory-blocks.ts",
       find: "return [...before, block, ...after];",
