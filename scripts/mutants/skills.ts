@@ -143,8 +143,8 @@ export const skills = [
     {
       attacks: "skills: those that can't be listed are said to be gone",
       file: "skills/skills.ts",
-      find: "if (unlisted.length > 0 && reach.known !== undefined)",
-      replace: "if (unlisted.length < 0)",
+      find: "[...unlisted, ...missed]",
+      replace: "missed",
       tests: ["skills/hostile-skills"],
     },
     {

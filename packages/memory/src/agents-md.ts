@@ -28,6 +28,8 @@ interface Instructions {
 interface Known extends Instructions {
   /** Why the text is not that of the file. */
   problem: string | null;
+  /** It could never be read, so its text is not known. */
+  isUnknown?: true;
 }
 
 /**
@@ -47,12 +49,16 @@ export function agentsMd(options: AgentsMdOptions = {}): ContextSource {
       const found = (await inGroups(places, (place) => cache.get(place))).filter((file) => file !== null);
       const problems = [...unread, ...found.flatMap(({ problem }) => problem ?? [])];
       const files = withinLimit(found.filter(({ text }) => text !== ""));
-      if (files.length === 0) return { text: "", problems };
       const items = new Map(files.map(({ path, text, size }) => [path, hashed(`${size} ${text}`)]));
       const change = lists.change(reach.known, items);
+      const version = lists.add(items, items.keys());
+      // What can't be read now is not gone: the text in the prompt stands.
+      const missed = found.filter(({ isUnknown, path }) => isUnknown && lists.mayHave(reach.known, path));
+      if (missed.length > 0) throw new CinchError("INVALID_INPUT", missed.map(({ problem }) => problem).join("\n"));
+      if (files.length === 0) return { text: "", problems };
       return {
         text: [INTRODUCTION, ...files.map(elementOf)].join("\n\n"),
-        version: lists.add(items),
+        version,
         ...(change ? { change: changeText(change, files) } : {}),
         problems,
       };
@@ -68,7 +74,7 @@ const knownOf = (path: string, { text, size }: { text: string; size: number }): 
 
 /** The text stays as it was. */
 const unreadable = (path: string, reason: string, known: Known | null): Known => ({
-  ...(known ?? { path, text: "", size: 0 }),
+  ...(known ?? { path, text: "", size: 0, isUnknown: true }),
   problem: `${path}: It can't be read: ${reason}`,
 });
 

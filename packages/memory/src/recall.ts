@@ -1,9 +1,8 @@
 import { defineTool, type HistoryQuote, type Tool } from "@cinch/core";
+import { queryWords, wordsOf } from "@cinch/core/store";
 import { dateOf } from "./quoted.ts";
 
 const MAX_QUOTES = 20;
-/** How many events are found for each that is quoted, because some of them are left out. */
-const FOUND_PER_QUOTE = 5;
 /** The characters of one quote around what was found, and of all quotes together. */
 const AROUND_CHARS = 1_200;
 const ALL_CHARS = 24_000;
@@ -49,19 +48,32 @@ export const recallTool = ({ scope }: { scope: "thread" | "resource" }): Tool =>
           return { content: "Give a query, or from_seq and to_seq.", isError: true };
         return inRange(await history.read({ from: from ?? 1, to: to ?? Infinity, limit }), limit);
       }
-      const more = { query, limit: limit * FOUND_PER_QUOTE };
+      const accept = (quote: HistoryQuote) => !isRecall(quote, query);
       const isWide = from === undefined && to === undefined && scope === "resource";
-      const all = isWide
-        ? await history.findInResource(more)
-        : await history.find({ ...more, ...(to === undefined ? {} : { before: to + 1 }) });
-      const matches = all.filter((quote) => quote.seq >= (from ?? 0) && !isRecall(quote));
-      return found(matches.slice(0, limit), query);
+      const matches = isWide
+        ? await history.findInResource({ query, limit, accept })
+        : await history.find({
+            query,
+            limit,
+            accept,
+            ...(from === undefined ? {} : { from }),
+            ...(to === undefined ? {} : { before: to + 1 }),
+          });
+      return found(matches, query);
     },
   });
 
 /** Calls of this tool contain what they look for, and their results what they have found. */
-const isRecall = ({ role, text }: HistoryQuote): boolean =>
-  (role === "tool" && text.startsWith("recall: ")) || (role === "assistant" && text.startsWith("(calls recall with "));
+function isRecall({ role, text }: HistoryQuote, query: string): boolean {
+  if (role === "tool") return /^recall(?: failed)?: /.test(text);
+  const said = text.replaceAll(CALL, "");
+  if (role !== "assistant" || said === text) return false;
+  const words = wordsOf(said);
+  return !queryWords(query).every((word) => words.some((other) => other.startsWith(word)));
+}
+
+/** In the quote of an answer, where each call is a line. */
+const CALL = /^\(calls recall with [^\n]*/gm;
 
 function found(quotes: readonly HistoryQuote[], query: string): string {
   if (quotes.length === 0) return `Nothing was said here that contains all of: ${query}. Try fewer or other words.`;

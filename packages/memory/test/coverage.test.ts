@@ -12,6 +12,10 @@ const act = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("compact" as const) }) },
   {
     weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("refused" as const), chars: fc.integer({ min: 1, max: 40_000 }) }),
+  },
+  {
+    weight: 2,
     arbitrary: fc.record({
       kind: fc.constantFrom("rewind" as const, "clone"),
       at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -32,6 +36,8 @@ const memories = {
   summaries,
 };
 
+const tooLong = fail(Object.assign(new Error("prompt is too long"), { statusCode: 400 }));
+
 /** One process with its own store object. */
 interface Process {
   harness: Harness;
@@ -49,14 +55,16 @@ for (const [name, memory] of Object.entries(memories)) {
           const data = new MemoryData();
           let step = 0;
           let steps = 0;
+          let isRefused = false;
           const open = async (): Promise<Process> => {
             const store = new MemoryStore(data);
             const model = worker(0, {
               observer: () => observers[moods.next().value ?? 0]!(),
-              agent: () =>
-                steps-- > 0
-                  ? answer("I look.", { name: "look", input: { at: ++step }, id: `call-${step}` })
-                  : answer("Done."),
+              agent() {
+                if (isRefused) return tooLong;
+                if (steps-- <= 0) return answer("Done.");
+                return answer("I look.", { name: "look", input: { at: ++step }, id: `call-${step}` });
+              },
             });
             const { harness } = await simulated(model, { memory: memory(), storage: store, contextWindow: 6_000 });
             return { harness, store, model };
@@ -73,6 +81,11 @@ for (const [name, memory] of Object.entries(memories)) {
               steps = next.steps;
               const { reason } = await now.harness.sendMessage({ content: "Look." });
               assert.equal(reason, "complete");
+            } else if (next.kind === "refused") {
+              isRefused = true;
+              const { error } = await now.harness.sendMessage({ content: "x".repeat(next.chars) });
+              assert.equal(error?.code, "CONTEXT_OVERFLOW");
+              isRefused = false;
             } else if (next.kind === "compact") await now.harness.compact();
             else if (next.kind === "crash") {
               const threadId = now.harness.getCurrentThreadId();

@@ -7,7 +7,7 @@ import { defineTool, type HarnessEvent } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { call, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
-import { simulated, worker } from "./simulation.ts";
+import { answer, simulated, worker } from "./simulation.ts";
 
 const resultsOf = (seen: readonly HarnessEvent[], tool: string): string[] =>
   seen.flatMap((event) =>
@@ -84,6 +84,32 @@ test("the newest events are found, also by a clone; what was rewound is not", as
   assert.match(first!, /The word of the house is marmalade/);
   assert.match(second!, /The other house has a green door/);
   assert.match(third!, /Nothing was said here/);
+});
+
+test("what was said is found again and again, whatever the agent says beside its calls", async () => {
+  const query = "deploy password";
+  for (const [scope, limit, times] of [
+    ["thread", 1, 8],
+    ["thread", undefined, 30],
+    ["resource", 1, 20],
+  ] as const) {
+    let asked = 0;
+    const input = limit === undefined ? { query } : { query, limit };
+    const model = worker(0, {
+      agent: ({ prompt }) => {
+        if (!JSON.stringify(prompt.at(-1)).includes("Where?") && asked === 0) return undefined;
+        if (asked++ >= times) return undefined;
+        return answer("I look that up.", { name: "recall", input, id: `recall-${asked}` });
+      },
+    });
+    await using simulation = await simulated(model, { memory: observationalMemory({ scope }) });
+    const { harness, seen } = simulation;
+    await harness.sendMessage({ content: "The deploy password is in the red book." });
+    await harness.sendMessage({ content: "Where?" });
+    const recalled = resultsOf(seen, "recall");
+    assert.equal(recalled.length, times);
+    for (const [at, text] of recalled.entries()) assert.match(text, /red book/, `${scope} ${limit}: call ${at + 1}`);
+  }
 });
 
 test("a range is quoted in order, capped, and says how to continue", async () => {

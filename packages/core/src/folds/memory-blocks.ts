@@ -108,7 +108,7 @@ export function reduceBlocks(memory: MemoryBlocks, event: DurableEvent): MemoryB
 function withKeptSkills(memory: MemoryBlocks): MemoryBlocks {
   let room = SKILL_TOKENS;
   const covered = memory.loaded.filter(({ seq }) => seq <= memory.coveredSeq).toReversed();
-  const skills = covered.filter(({ tokens }) => (room -= tokens) >= 0).toReversed();
+  const skills = covered.filter(({ tokens }) => tokens <= room && (room -= tokens) >= 0).toReversed();
   return { ...memory, skills };
 }
 

@@ -4,7 +4,7 @@ import type { Json } from "../events/message.ts";
 import type { Model } from "../config/agent.ts";
 import type { ToolSet } from "../tools/tool.ts";
 
-/** An end of a step, where a range may end: no call is open there. */
+/** Where a range may end, because no call is open there: an end of a step, or before a message of the user that follows another. */
 export interface Boundary {
   seq: number;
   /** Tokens of the messages after the blocks, up to here. */
@@ -27,7 +27,7 @@ export interface ContextView {
   keptTokens: number;
   /** The messages after the blocks. */
   messageTokens: number;
-  /** The ends of steps after the blocks, oldest first. The newest step is not among them while a call is open. */
+  /** Those after the blocks, oldest first. The newest step is not among them while a call is open. */
   boundaries: readonly Boundary[];
   /** The first event after the blocks. */
   fromSeq: number;

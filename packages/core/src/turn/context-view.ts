@@ -1,3 +1,4 @@
+import type { CompactionReason } from "../events/context-events.ts";
 import type { Json } from "../events/message.ts";
 import { blockTokens } from "../folds/context.ts";
 import { skillTokens } from "../folds/memory-blocks.ts";
@@ -49,10 +50,14 @@ export function contextView(state: ThreadState, transcript: Transcript, moment: 
 
 function boundariesOf({ body }: Transcript): Boundary[] {
   const ends: Boundary[] = [];
-  for (let node = body; node; node = node.before)
-    if (isStepEnd(node)) ends.push({ seq: node.seq, tokens: node.tokens });
+  for (let node = body, next: Body | null = null; node; next = node, node = node.before)
+    if (isStepEnd(node) || isUnanswered(node, next)) ends.push({ seq: node.seq, tokens: node.tokens });
   return ends.toReversed();
 }
+
+/** A turn that failed leaves messages that no model has answered. They must be able to leave the prompt: one may be why it failed. */
+const isUnanswered = ({ entry }: Body, next: Body | null): boolean =>
+  entry.kind !== "assistant" && next?.entry.kind === "user";
 
 /** After the results of an answer's calls, or after an answer without calls. */
 function isStepEnd({ entry }: Body): boolean {
@@ -60,13 +65,22 @@ function isStepEnd({ entry }: Body): boolean {
   return entry.kind === "assistant" && !entry.parts.some((part) => part.type === "tool-call" && !part.providerExecuted);
 }
 
-/** What stays when the messages up to `toSeq` leave the body. `window`: by the estimate, without the correction. */
-export function leftAfter(transcript: Transcript, { toSeq, window }: { toSeq: number; window: number }) {
+interface Leaving {
+  toSeq: number;
+  /** By the estimate, without the correction. */
+  window: number;
+  reason: CompactionReason;
+}
+
+/** What stays when the messages up to `toSeq` leave the body. */
+export function leftAfter(transcript: Transcript, { toSeq, window, reason }: Leaving) {
   const covered: Body[] = [];
   for (let node = transcript.body; node; node = node.before) if (node.seq <= toSeq) covered.push(node);
   const [last] = covered;
   const room = Math.min(KEPT_TOKENS, window * KEPT_OF_WINDOW);
-  const kept = keptMessages([...covered, ...transcript.kept.toReversed()], room);
+  const all = [...covered, ...transcript.kept.toReversed()];
+  // Only the provider knows how much a file takes, and it has refused these.
+  const kept = keptMessages(reason === "overflow" ? all.filter((one) => !hasFile(one)) : all, room);
   return {
     bodyTokens: (transcript.body?.tokens ?? 0) - (last?.tokens ?? 0),
     by: last?.by ?? transcript.memory.by,
@@ -74,6 +88,9 @@ export function leftAfter(transcript: Transcript, { toSeq, window }: { toSeq: nu
     keptTokens: kept.reduce((sum, { entry }) => sum + sizeOf(entry), 0),
   };
 }
+
+const hasFile = ({ entry }: KeptEntry): boolean =>
+  entry.kind !== "results" && entry.parts.some(({ type }) => type === "file");
 
 /** The newest messages of the user that fit, oldest first. */
 function keptMessages(newestFirst: readonly KeptEntry[], room: number): KeptEntry[] {

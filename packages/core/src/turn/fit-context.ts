@@ -1,13 +1,14 @@
 import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
+import { estimateOf } from "../folds/context.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { tokensOfText } from "../folds/tokens.ts";
 import { trieGet } from "../folds/trie.ts";
 import { hashOf } from "../ports/hash.ts";
 import { orAborted, withTimeout } from "../ports/clock.ts";
-import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
+import type { ContextPlan, ContextView, Cut, Memory, MemoryJob } from "../ports/memory.ts";
 import { checkPlan } from "./check-plan.ts";
 import { contextView, leftAfter } from "./context-view.ts";
 import { needsDriving, stateAfter } from "./decide.ts";
@@ -19,6 +20,8 @@ import { exhaustedInTree } from "./tree-budget.ts";
 
 /** A summary that takes longer is abandoned. */
 const SUMMARY_MS = 60_000;
+/** How often a summary is asked for again if its model refuses the request as too long. */
+const SHORTER_REQUESTS = 4;
 
 /**
  * Before a step: lets the memory decide what leaves the prompt, and records it. Starts the memory's work in the background, which the
@@ -83,18 +86,21 @@ async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boole
 /** Appends the event unless the memory has changed since it was planned. */
 async function appendCut(
   driver: Driver,
-  toSeq: number,
+  { toSeq, reason }: { toSeq: number; reason: CompactionReason },
   eventOf: (
     left: ReturnType<typeof leftAfter>,
     state: ThreadState,
   ) => { events: NewEvent[]; blobs?: { hash: string; bytes: Uint8Array }[] } | null,
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
-  const { window } = driver.ports.modes.setup(driver.state.control);
-  const { memory: before, ratio } = driver.state.context;
+  const { context } = driver.state;
+  const { memory: before, ratio } = context;
+  const estimated = driver.ports.modes.setup(driver.state.control).window / ratio;
+  // The prompt was refused, so the window is smaller than it, whatever is configured.
+  const window = reason === "overflow" ? Math.min(estimated, estimateOf(context)) : estimated;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
-    const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }), state);
+    const proposal = eventOf(leftAfter(transcript, { toSeq, window, reason }), state);
     return proposal && { ...proposal, release: !needsDriving(stateAfter(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
@@ -103,7 +109,7 @@ async function appendCut(
 function activate(driver: Driver, toSeq: number, reason: CompactionReason): Promise<boolean> {
   const { turn, context } = driver.state;
   const { coveredSeq, reflection } = context.memory;
-  return appendCut(driver, toSeq, (left) => ({
+  return appendCut(driver, { toSeq, reason }, (left) => ({
     events: [
       {
         type: "om_activation",
@@ -149,7 +155,7 @@ async function replace(
   const hash = text === null ? null : await hashOf(bytes);
   const { turn } = driver.state;
   const blobs = hash === null ? {} : { blobs: [{ hash, bytes }] };
-  return appendCut(driver, range[1], (left, state) => {
+  return appendCut(driver, { toSeq: range[1], reason }, (left, state) => {
     if (!isCurrent(state)) return null;
     const summarised: NewEvent = {
       type: "context_summarised",
@@ -190,7 +196,10 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       instructions,
       signal: stop.signal,
     });
-    const text = await withTimeout(ports.clock, orAborted(memory.summarise(job), driver.signal), { ms: SUMMARY_MS });
+    // The window is smaller than the prompt that was refused, whatever is configured.
+    const mostRoom = reason === "overflow" ? estimateOf(state.context) / 2 : Infinity;
+    const made = summaryOf(memory, { job, work, mostRoom });
+    const text = await withTimeout(ports.clock, orAborted(made, driver.signal), { ms: SUMMARY_MS });
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
     if (!isCurrent(driver.state)) return await again();
@@ -209,6 +218,28 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
   } finally {
     stop.abort();
     driver.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** If the request is too long for its model, whose window may be unknown, asks again with half of what was asked. */
+async function summaryOf(
+  memory: Memory,
+  { job, work, mostRoom }: { job: MemoryJob; work: MemoryWork; mostRoom: number },
+): Promise<string> {
+  let most = mostRoom;
+  for (let again = 0; ; again++) {
+    const limited = (room: number) => Math.floor(Math.min(room, most));
+    try {
+      return await memory.summarise({
+        ...job,
+        room: limited(job.room),
+        roomOf: (model) => limited(job.roomOf(model)),
+      });
+    } catch (error) {
+      const isTooLong = asFailure(error).code === "CONTEXT_OVERFLOW";
+      if (!isTooLong || again === SHORTER_REQUESTS || job.signal.aborted) throw error;
+      most = Math.min(limited(job.room), work.askedTokens) / 2;
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
 import type { MemoryBlock } from "../folds/memory-blocks.ts";
 import type { ThreadState } from "../folds/state.ts";
+import { tokensOfText } from "../folds/tokens.ts";
 import { trieGet } from "../folds/trie.ts";
 import { askText } from "../model/ask-text.ts";
 import { blockText } from "../model/memory-message.ts";
@@ -34,6 +35,8 @@ interface Work {
 export class MemoryWork {
   usage: Usage = noUsage;
   modelId = "";
+  /** Estimated, of the newest request. */
+  askedTokens = Infinity;
   readonly #thread: ReadableThread;
   readonly #ports: DriverPorts;
 
@@ -73,6 +76,7 @@ export class MemoryWork {
         )
           throw unknownPrice(modelId);
         this.modelId = modelId;
+        this.askedTokens = tokensOfText(request.system) + tokensOfText(request.prompt);
         const { text, usage, failure } = await askText({ ...request, model, signal, clock: this.#ports.clock });
         this.usage = addUsage(this.usage, usage);
         if (failure) throw failure;

@@ -19,23 +19,23 @@ const journal: DurableEvent[] = [
   message(5, "user", [{ type: "text", text: "And now?" }]),
 ];
 
+const summaryOf = (toSeq: number): DurableEvent => ({
+  type: "context_summarised",
+  seq: 6,
+  ...where,
+  range: [1, toSeq],
+  blob: "a-summary",
+  tokens: 1,
+  reason: "window",
+  bodyTokens: 0,
+  by: "",
+  kept: [],
+  keptTokens: 0,
+});
+
 /** What is left of the body when a summary covers the journal up to this event. */
-function leftAfter(toSeq: number): string[] {
-  const summary: DurableEvent = {
-    type: "context_summarised",
-    seq: 6,
-    ...where,
-    range: [1, toSeq],
-    blob: "a-summary",
-    tokens: 1,
-    reason: "window",
-    bodyTokens: 0,
-    by: "",
-    kept: [],
-    keptTokens: 0,
-  };
-  return entriesOf([...journal, summary].reduce(reduceTranscript, emptyTranscript)).map(({ kind }) => kind);
-}
+const leftAfter = (toSeq: number): string[] =>
+  entriesOf([...journal, summaryOf(toSeq)].reduce(reduceTranscript, emptyTranscript)).map(({ kind }) => kind);
 
 test("a message that a block covers is not in the body, also if it is the last one of the range", () => {
   assert.deepEqual(leftAfter(1), ["assistant", "results", "assistant", "user"]);
@@ -46,4 +46,16 @@ test("a message that a block covers is not in the body, also if it is the last o
 
 test("results whose calls a block covers leave the body with them", () => {
   assert.deepEqual(leftAfter(2), ["assistant", "user"]);
+});
+
+test("after a compaction the newest skills stay that fit: a large one does not drop the smaller ones before it", () => {
+  const loaded = Object.entries({ first: 500, large: 15_500, newest: 1_000 }).map(
+    ([name, tokens], at): DurableEvent =>
+      ({ type: "skill_loaded", seq: at + 1, ...where, name, path: `/${name}`, blob: name, tokens }) as DurableEvent,
+  );
+  const { memory } = [...loaded, summaryOf(3)].reduce(reduceTranscript, emptyTranscript);
+  assert.deepEqual(
+    memory.skills.map(({ name }) => name),
+    ["first", "newest"],
+  );
 });

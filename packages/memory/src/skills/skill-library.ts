@@ -27,6 +27,8 @@ export interface SkillList {
   problems: readonly string[];
   /** Why the folders of some sources could not be listed. */
   unlisted: readonly string[];
+  /** The files that could never be read, so what they list is not known. */
+  unknown: readonly { path: string; problem: string }[];
 }
 
 /** The reader of the workspace for one thread, and whether the workspace is trusted. */
@@ -56,6 +58,8 @@ interface Folder {
 interface Known {
   listed: ListedSkill | null;
   problems: string[];
+  /** Its path, if it could never be read. */
+  unknown?: string;
 }
 
 /** The skills of all sources. The later source wins, unless its skill can't be used. */
@@ -71,19 +75,21 @@ export class SkillLibrary {
     const { folders, problems } = this.#folders(reach);
     const skills = new Map<string, FoundSkill>();
     const unlisted: string[] = [];
+    const unknown: { path: string; problem: string }[] = [];
     for (const source of folders) {
       const all = await this.#look(source).catch((error: unknown) => {
         unlisted.push(`${source.path}: It can't be read: ${shortReason(error)}`);
         return [];
       });
-      for (const { listed, problems: own } of all) {
+      for (const { listed, problems: own, unknown: path } of all) {
         problems.push(...own);
+        if (path !== undefined) unknown.push({ path, problem: own.join("\n") });
         const other = listed && skills.get(listed.name);
         if (other?.source === source) problems.push(sameName(listed!, other));
         else if (listed) skills.set(listed.name, { ...listed, source });
       }
     }
-    return { skills, problems: [...unlisted, ...problems], unlisted };
+    return { skills, problems: [...unlisted, ...problems], unlisted, unknown };
   }
 
   /** Reads one skill again. `null`: there is none of that name that can be used. */
@@ -154,7 +160,7 @@ function knownOf(path: string, file: { text: string; size: number }): Known {
 
 /** The skill stays as it was. */
 const unreadable = (path: string, reason: string, known: Known | null): Known => ({
-  listed: known?.listed ?? null,
+  ...(known ?? { listed: null, unknown: path }),
   problems: [`${path}:1: It can't be read: ${reason}`],
 });
 

@@ -24,14 +24,21 @@ export function skills(sources?: readonly SkillSource[]): ContextSource {
     kind: "skills",
     tools: { skill: skillTool(library) },
     async read(reach) {
-      const { skills: found, problems, unlisted } = await library.list(reach);
-      // Skills that can't be listed now are not gone: the list in the prompt stands.
-      if (unlisted.length > 0 && reach.known !== undefined) throw new CinchError("INVALID_INPUT", unlisted.join("\n"));
-      if (found.size === 0) return { text: "", problems };
-      const items = new Map([...found.values()].map(({ name, hash, path }) => [name, hashed(hash + path)]));
-      const text = `${INTRODUCTION}\n<skills>\n${listed([...found.values()])}\n</skills>`;
+      const { skills: found, problems, unlisted, unknown } = await library.list(reach);
+      const all = [...found.values()];
+      const items = new Map(all.map(({ name, hash, path }) => [name, hashed(hash + path)]));
       const change = lists.change(reach.known, items);
-      return { text, version: lists.add(items), ...(change ? { change: changeText(change, found) } : {}), problems };
+      const version = lists.add(
+        items,
+        all.map(({ path }) => path),
+      );
+      // Skills that can't be listed now are not gone: the list in the prompt stands.
+      const missed = unknown.filter(({ path }) => lists.mayHave(reach.known, path)).map(({ problem }) => problem);
+      const reasons = reach.known === undefined ? [] : [...unlisted, ...missed];
+      if (reasons.length > 0) throw new CinchError("INVALID_INPUT", reasons.join("\n"));
+      if (found.size === 0) return { text: "", problems };
+      const text = `${INTRODUCTION}\n<skills>\n${listed(all)}\n</skills>`;
+      return { text, version, ...(change ? { change: changeText(change, found) } : {}), problems };
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { hostFolder, parseSkill, skills } from "@cinch/memory";
 import { call, say } from "@cinch/testkit";
-import { createWorkspace, directoryBackend, memoryBackend } from "@cinch/workspace";
+import { createWorkspace, directoryBackend, memoryBackend, withPolicy } from "@cinch/workspace";
 import { virtualShell } from "@cinch/workspace/virtual";
 import { brokenSkills } from "./broken-skills.ts";
 import { folderWith, skill, workspaceWith } from "./skill-folders.ts";
@@ -226,6 +226,32 @@ test("after a restart, a change of the skills is a note with the whole list", as
   await using later = await started({ workspace, context: [skills(["/skills"])], steps: [say("2")], after: h });
   await later.sendMessage({ content: "two" });
   assert.match(notesIn(later.seen).join(), /- a: Does it better\..*\n- b: Does b\./);
+});
+
+test("after a restart, a skill that can't be read stays in the list, and the next change is told", async () => {
+  let broken = "";
+  const backend = withPolicy(memoryBackend(), {
+    before: ({ operation, path }) => {
+      if (operation !== "write" && path === broken) throw new Error("EIO");
+      return undefined;
+    },
+  });
+  const workspace = createWorkspace({ backend });
+  await workspace.upload({ "/skills/a/SKILL.md": skill("a"), "/skills/b/SKILL.md": skill("b") });
+  await using h = await started({ workspace, context: [skills(["/skills"])], steps: [say("1")] });
+  await h.sendMessage({ content: "one" });
+  const threadId = h.getCurrentThreadId()!;
+  broken = "/skills/a/SKILL.md";
+  const steps = [say("2"), say("3")];
+  await using later = await started({ workspace, context: [skills(["/skills"])], steps, after: h });
+  await later.switchThread({ threadId });
+  await later.sendMessage({ content: "two" });
+  assert.deepEqual(notesIn(later.seen), []);
+  assert.match(later.infos.join(), /"skills" could not be read: \/skills\/a\/SKILL\.md:1: It can't be read: .*EIO/);
+  broken = "";
+  await workspace.upload({ "/skills/b/SKILL.md": skill("b", { about: "Does it better." }) });
+  await later.sendMessage({ content: "three" });
+  assert.match(notesIn(later.seen).join(), /- a: Does a\..*\n- b: Does it better\./);
 });
 
 test("in an untrusted workspace nothing is read that the caller did not list; in a trusted one skills are discovered", async () => {

@@ -206,6 +206,52 @@ test("a file that can't be read keeps its last text, is reported, and harms no o
   assert.doesNotMatch(notesIn(h.seen)[0]!, /gone/);
 });
 
+/** A workspace of which one file at a time can't be read. */
+async function withOneBroken(files: Record<string, string>) {
+  const state = { broken: "" };
+  const backend = withPolicy(memoryBackend(), {
+    before: ({ operation, path }) => {
+      if (operation !== "write" && path === state.broken) throw new Error("EIO");
+      return undefined;
+    },
+  });
+  const workspace = createWorkspace({ backend, trusted: true });
+  await workspace.upload(files);
+  return Object.assign(state, { workspace });
+}
+
+test("after a restart, a file that can't be read keeps what the prompt says, until it can be read", async () => {
+  const state = await withOneBroken({ "/AGENTS.md": "Never push.", "/b.md": "Write tests." });
+  const { workspace } = state;
+  const context = () => [agentsMd({ files: ["/b.md"] })];
+  await using h = await started({ workspace, context: context(), steps: [say("1")] });
+  await h.sendMessage({ content: "a" });
+  const threadId = h.getCurrentThreadId()!;
+  state.broken = "/AGENTS.md";
+  await using later = await started({ workspace, context: context(), steps: [say("2"), say("3")], after: h });
+  await later.switchThread({ threadId });
+  await later.sendMessage({ content: "b" });
+  assert.deepEqual(notesIn(later.seen), []);
+  assert.match(later.infos.join(), /"AGENTS\.md" could not be read: \/AGENTS\.md: It can't be read: .*EIO/);
+  state.broken = "";
+  await workspace.upload({ "/AGENTS.md": "Never push to main." });
+  await later.sendMessage({ content: "c" });
+  assert.equal(notesIn(later.seen).length, 1);
+  assert.match(notesIn(later.seen)[0]!, /Never push to main\./);
+});
+
+test("a file that could not be read when the prompt was made does not hide changes of others", async () => {
+  const state = await withOneBroken({ "/AGENTS.md": "Never push.", "/b.md": "Write tests." });
+  const { workspace } = state;
+  state.broken = "/AGENTS.md";
+  const context = [agentsMd({ files: ["/b.md"] })];
+  await using h = await started({ workspace, context, steps: [say("1"), say("2")] });
+  await h.sendMessage({ content: "a" });
+  await workspace.upload({ "/b.md": "Write more tests." });
+  await h.sendMessage({ content: "b" });
+  assert.match(notesIn(h.seen).join(), /Write more tests\./);
+});
+
 test("a file that is no path is refused", () => {
   for (const file of ["AGENTS.md", "/", "/a/../b", "/a/", 3 as never])
     assert.throws(() => agentsMd({ files: [file] }), { code: "INVALID_CONFIG" }, String(file));
