@@ -114,4 +114,11 @@ export const delegation = inPackage("packages/core", [
     replace: "false",
     tests: ["subagents/budget-time"],
   },
+  {
+    attacks: "rewind: the questions of background subagents that go on are hidden",
+    file: "thread/thread.ts",
+    find: "for (const child of this.children.introductions()) this.#display.add(this.#stamped(child));",
+    replace: "",
+    tests: ["subagents/rewound"],
+  },
 ]);
