@@ -121,4 +121,11 @@ export const delegation = inPackage("packages/core", [
     replace: "",
     tests: ["subagents/rewound"],
   },
+  {
+    attacks: "display: what was below a deleted subagent runs for ever",
+    file: "folds/active-subagents.ts",
+    find: "return changed(withoutBelow(subagents, childThreadId), childThreadId, end);",
+    replace: "return changed(subagents, childThreadId, end);",
+    tests: ["subagents/deleted"],
+  },
 ]);

@@ -76,7 +76,14 @@ function roomIn(others: ActiveSubagents): ActiveSubagents {
 
 export function endedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_end">): ActiveSubagents {
   const { childThreadId, status, usage, durationMs, at } = event;
-  return changed(subagents, childThreadId, () => ({ status, usage, durationMs, endedAt: at, ...nothingPending }));
+  const end = () => ({ status, usage, durationMs, endedAt: at, ...nothingPending });
+  return changed(withoutBelow(subagents, childThreadId), childThreadId, end);
+}
+
+/** Nothing that a run has started outlives it. If its thread was deleted, no journal says so of those below. */
+function withoutBelow(subagents: ActiveSubagents, threadId: string): ActiveSubagents {
+  const left = Object.values(subagents).filter((one) => one.parentThreadId === threadId && isActiveSubagent(one));
+  return left.reduce((all, one) => without(withoutBelow(all, one.threadId), one.threadId), subagents);
 }
 
 type SubagentEvent = Of<"subagent_text_delta" | "subagent_tool_start" | "subagent_tool_end" | "subagent_event">;
