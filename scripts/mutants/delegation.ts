@@ -128,4 +128,11 @@ export const delegation = inPackage("packages/core", [
     replace: "return changed(subagents, childThreadId, end);",
     tests: ["subagents/deleted"],
   },
+  {
+    attacks: "subagents: only background_settled records how a background run ended",
+    file: "folds/runs.ts",
+    find: "return { ...settled(runs, event), unfinished: trieDelete(runs.unfinished, event.runId) };",
+    replace: "return { ...runs, unfinished: trieDelete(runs.unfinished, event.runId) };",
+    tests: ["subagents/rewound"],
+  },
 ]);

@@ -118,9 +118,7 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
         ...inSession(runs, event),
       };
     case "subagent_end":
-      return { ...runs, unfinished: trieDelete(runs.unfinished, event.runId) };
-    case "background_settled":
-      return ended(runs, event);
+      return { ...settled(runs, event), unfinished: trieDelete(runs.unfinished, event.runId) };
     case "abort_requested":
       return runs.unfinished.size === 0 || event.keepsBackground ? runs : { ...runs, cancelledUpTo: event.seq };
     case "thread_rewound":
@@ -172,12 +170,12 @@ function inBackground(
   return { background: trieSet(background, options.agentId, agent), backgroundCount: backgroundCount + 1 };
 }
 
-/** The event stands right after the `subagent_end` of the run. */
-function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
-  const { agentId, runId, childThreadId, status, seq } = event;
-  const known = trieGet(runs.background, agentId);
-  const agent = { agentName: known?.agentName ?? "", runId, childThreadId, status, endSeq: seq - 1 };
-  return { ...runs, background: trieSet(runs.background, agentId, agent) };
+/** `background_settled` says the same right after it: a clone or a rewind may cut between the two. */
+function settled(runs: Runs, { runId, childThreadId, status, seq }: DurableEvent<"subagent_end">): Runs {
+  const run = trieGet(runs.unfinished, runId);
+  if (!run?.background) return runs;
+  const agent = { runId, agentName: run.agentName, childThreadId, status, endSeq: seq };
+  return { ...runs, background: trieSet(runs.background, run.background.agentId, agent) };
 }
 
 /** They are as old as the rewind: an earlier event does not know them. */
