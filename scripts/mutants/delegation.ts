@@ -135,4 +135,18 @@ export const delegation = inPackage("packages/core", [
     replace: "return { ...runs, unfinished: trieDelete(runs.unfinished, event.runId) };",
     tests: ["subagents/rewound"],
   },
+  {
+    attacks: "subagents: the report of a background run goes to another call with its id",
+    file: "folds/progress.ts",
+    find: "  !background &&\n",
+    replace: "",
+    tests: ["subagents/reused-ids"],
+  },
+  {
+    attacks: "budgets: what a background subagent works counts for another call with its id",
+    file: "folds/awaited.ts",
+    find: ": !run.background && turnId ===",
+    replace: ": turnId ===",
+    tests: ["subagents/budget-time"],
+  },
 ]);
