@@ -149,4 +149,11 @@ export const delegation = inPackage("packages/core", [
     replace: ": turnId ===",
     tests: ["subagents/budget-time"],
   },
+  {
+    attacks: "abort: one while a rewind waits for the turn leaves background subagents alone",
+    file: "commands/abort.ts",
+    find: "turn?.aborting && !hasUncancelledRuns(runs)",
+    replace: "turn?.aborting",
+    tests: ["subagents/rewound"],
+  },
 ]);

@@ -108,6 +108,10 @@ export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: reado
 export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
   Array.from(trieEntries(unfinished)).some(([, run]) => run.seq <= cancelledUpTo);
 
+/** Whether an abort would cancel runs: the last one came before them, or left them alone. */
+export const hasUncancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
+  Array.from(trieEntries(unfinished)).some(([, run]) => run.seq > cancelledUpTo);
+
 export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
   switch (event.type) {
     case "subagent_start":

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore } from "@cinch/core";
-import { call, say, scriptedBy, script } from "@cinch/testkit";
-import { next, noting } from "../support.ts";
+import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
+import { gated, next, noting, permissions } from "../support.ts";
 import { resultsOf } from "./requests.ts";
 
 const background = (prompt: string) => call("task", { agent: "worker", prompt, background: true });
@@ -52,3 +52,29 @@ for (const how of ["clone", "rewind"] as const)
     assert.match(resultsOf(h.getDisplayState()).at(-1)!, /^bg-1 \(worker\): complete\n.*The report/s);
     await h.close();
   });
+
+test("an abort ends background subagents also while a rewind waits for the end of the turn", async () => {
+  const { gate, started, open } = gated();
+  const worker = new Agent({ name: "worker", model: script(hang("…")), tools: {} });
+  const agent = new Agent({
+    name: "dev",
+    model: script(background("x"), call("gate", {}), say("never")),
+    tools: { gate },
+    subagents: [worker],
+    subagentBackground: true,
+  });
+  const h = new Harness({ id: "t", agent, storage: memoryStore(), permissions });
+  const begun = next(h, "background_started");
+  const turn = h.sendMessage({ content: "go" });
+  const { seq } = await begun;
+  await started;
+  const rewinds = next(h, "abort_requested");
+  const other = await h.createSession({ threadId: h.getCurrentThreadId()! });
+  const rewound = other.rewind({ toSeq: seq });
+  await rewinds;
+  const aborted = h.abort();
+  open();
+  await Promise.all([turn, rewound, aborted]);
+  assert.equal(h.getDisplayState().status, "idle");
+  await h.close();
+});
