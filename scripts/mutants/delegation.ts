@@ -156,4 +156,11 @@ export const delegation = inPackage("packages/core", [
     replace: "turn?.aborting",
     tests: ["subagents/rewound"],
   },
+  {
+    attacks: "subagents: a queued one begins in the place of one that agent_cancel stops",
+    file: "tools/control/agents.ts",
+    find: "    if (queued.length > 0)\n",
+    replace: "    if (queued.length > 9)\n",
+    tests: ["subagents/cancel"],
+  },
 ]);
