@@ -163,4 +163,18 @@ export const delegation = inPackage("packages/core", [
     replace: "    if (queued.length > 9)\n",
     tests: ["subagents/cancel"],
   },
+  {
+    attacks: "subagents: a note that an ended run has not read begins a turn of nobody",
+    file: "turn/decide.ts",
+    find: "return turn && worksOnRun(agent, turn) ?",
+    replace: "return turn && inbox.length > 99 ?",
+    tests: ["subagents/strays"],
+  },
+  {
+    attacks: "subagents: a note is written for a run that has ended",
+    file: "thread/child-run.ts",
+    find: "seq <= runs.cancelledUpTo || isLeft",
+    replace: "seq <= runs.cancelledUpTo",
+    tests: ["subagents/strays"],
+  },
 ]);

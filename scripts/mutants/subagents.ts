@@ -19,8 +19,8 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: what an abort has ended is told in a note",
     file: "thread/child-run.ts",
-    find: " || seq <= runs.cancelledUpTo) return { events };",
-    replace: ") return { events };",
+    find: " || seq <= runs.cancelledUpTo || isLeft) return { events };",
+    replace: " || isLeft) return { events };",
     tests: ["subagents/seed-background"],
   },
   {

@@ -1,6 +1,6 @@
 import type { DurableEvent, RunStatus } from "../events/event-map.ts";
 import { ownerOf } from "../config/run-id.ts";
-import type { ThreadState } from "./state.ts";
+import type { Ended, ThreadState } from "./state.ts";
 import { emptyTrie, trieDelete, trieEntries, trieGet, trieKeys, trieSet, type Trie } from "./trie.ts";
 
 type Start = DurableEvent<"subagent_start">;
@@ -77,6 +77,10 @@ interface RunOwner {
   runs: Runs;
   turn: { turnId: string } | null;
 }
+
+/** Whether a turn of a subagent's thread works, or has worked, on a run: a person may begin others. */
+export const worksOnRun = (agent: ThreadState["agent"], { inputIds }: Pick<Ended, "inputIds">): boolean =>
+  agent !== null && Array.from(trieKeys(inputIds)).some((id) => ownerOf(id) === agent.owner);
 
 /** Whether a child has not ended this run yet. */
 export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =>

@@ -5,7 +5,7 @@ import { SignedThread } from "./signed-thread.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
 import { hasQueued } from "../folds/inbox.ts";
-import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
+import { hasCancelledRuns, isCancelled, isOpenIn, worksOnRun, type Run } from "../folds/runs.ts";
 import type { Ended } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { HeldRule } from "../permissions/rule.ts";
@@ -216,12 +216,14 @@ export class ChildRun {
     const { cutOff, ...ended } = end;
     const { content, ...how } = this.#asTimeout(ended);
     const report = { content, cutOff };
-    await this.#owner.command(({ runs }) => {
+    await this.#owner.command(({ runs, agent, ended: last }) => {
       const run = trieGet(runs.unfinished, this.#run.runId);
       if (!run) return null;
       const { runId, agentName, background, seq } = run;
       const events = endRun(run, { ...how, content: reportText(run, report, REPORT_CHARS) });
-      if (!background?.wake || seq <= runs.cancelledUpTo) return { events };
+      // Its caller's run has ended: a note would begin a turn of nobody.
+      const isLeft = last?.turnId === run.turnId && worksOnRun(agent, last);
+      if (!background?.wake || seq <= runs.cancelledUpTo || isLeft) return { events };
       const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(run, report, NOTE_CHARS)}`;
       return { events: [...events, { ...inputOf(noteId(runId), note), delivery: "steer", note: true }] };
     });
