@@ -109,7 +109,7 @@ const inCore = inPackage("packages/core", [
   },
   {
     attacks: "subagents: a run and a person share a session",
-    file: "thread/child-run.ts",
+    file: "thread/start-run.ts",
     find: "if (turn || hasQueued(inbox)) return { events: [], result: true };",
     replace: "",
     tests: ["subagents/refused"],

@@ -2,24 +2,21 @@ import { CinchError } from "../errors.ts";
 import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
 import { SignedThread } from "./signed-thread.ts";
-import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
-import { hasQueued } from "../folds/inbox.ts";
 import { hasCancelledRuns, isCancelled, isOpenIn, worksOnRun, type Run } from "../folds/runs.ts";
 import type { Ended } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
-import type { HeldRule } from "../permissions/rule.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { cancelledBeforeStart, endRun, failedRun, hasStarted, type EndedRun } from "../turn/ended-run.ts";
 import { introduction, relayed } from "./relay.ts";
 import { endedTurn, lastEnded, useOfRun, type RunUse } from "./run-turn.ts";
+import { createChild, namedInput, resumeSession } from "./start-run.ts";
 import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
 
 const REPORT_CHARS = 30_000;
 const NOTE_CHARS = 8_000;
-const TITLE_CHARS = 80;
 
 /** One unfinished run in this process: starts it, follows its child, and records its end. Everything it does can be done twice. */
 export class ChildRun {
@@ -225,7 +222,7 @@ export class ChildRun {
       const isLeft = last?.turnId === run.turnId && worksOnRun(agent, last);
       if (!background?.wake || seq <= runs.cancelledUpTo || isLeft) return { events };
       const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(run, report, NOTE_CHARS)}`;
-      return { events: [...events, { ...inputOf(noteId(runId), note), delivery: "steer", note: true }] };
+      return { events: [...events, { ...namedInput(noteId(runId), note), delivery: "steer", note: true }] };
     });
     return null;
   }
@@ -265,68 +262,6 @@ async function hasEndedBelow(child: Thread): Promise<boolean> {
     return isDone ? null : { events: [{ type: "abort_requested" }] };
   });
   return false;
-}
-
-/** Appends the input of the run to the thread of its session. False if the session is at work on something else. */
-async function resumeSession({ runId, task, input = task }: Run, child: Thread): Promise<boolean> {
-  const isStarted = (await child.ports.store.findInput(child.id, runId)) !== undefined;
-  if (isStarted) {
-    // By another process, whose event this one may not have read yet: without it, the input would count as removed.
-    await child.refresh();
-    return true;
-  }
-  const isBusy = await child.command(({ turn, inbox, named }) => {
-    if (named.includes(runId)) return { events: [], result: false };
-    if (turn || hasQueued(inbox)) return { events: [], result: true };
-    return { events: [inputOf(runId, input)], result: false };
-  });
-  return !isBusy;
-}
-
-const inputOf = (runId: string, content: string): NewEvent<"input_accepted"> => ({
-  type: "input_accepted",
-  inputId: runId,
-  delivery: "send",
-  content,
-  named: true,
-});
-
-/** The rules of the session that a run copies. Those of the threads above it count anyway. */
-async function copiedRules({ session, source, childThreadId }: Run, { ports }: Thread): Promise<HeldRule[]> {
-  const isNeeded = session === "fork" && source && !(await ports.store.thread(childThreadId));
-  if (!isNeeded) return [];
-  return ports.threads.visit(source.threadId, async ({ state }) => [...state.control.policies.rules]);
-}
-
-/** Creates the thread of the child, with the input of the run. */
-async function createChild(run: Run, owner: Thread): Promise<void> {
-  const { store, clock, wakes } = owner.ports;
-  const rules = await copiedRules(run, owner);
-  const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq, source } = run;
-  const { agent: self, resourceId } = owner.state;
-  const title = `${agentName}: ${task.trim().split("\n", 1)[0]}`.slice(0, TITLE_CHARS);
-  const agent = { path, owner: owner.id, rootThreadId: self?.rootThreadId ?? owner.id, modeId, depth };
-  const first: NewEvent = source
-    ? { type: "thread_cloned", title, parent: { ...source, toolCallId }, agent, rules, state: {} }
-    : {
-        type: "thread_created",
-        title,
-        resourceId,
-        parent: { threadId: owner.id, seq, toolCallId },
-        agent,
-        modeId,
-        ...(owner.display.yolo ? { yolo: true } : {}),
-      };
-  const events: NewEvent[] = [
-    first,
-    ...(modelId === undefined ? [] : [{ type: "model_changed" as const, modelId, scope: "thread" as const, modeId }]),
-    inputOf(runId, run.input ?? task),
-  ];
-  const stamped = events.map((event) => stamp(event, clock.now()));
-  // If the thread exists, an earlier attempt has started the run.
-  const options = { afterSeq: source?.seq ?? 0, active: true, awake: true };
-  const { kind } = await store.append(childThreadId, stamped, options);
-  if (kind === "appended") wakes?.send(childThreadId);
 }
 
 const failure = (why: string): EndedRun => failedRun("failed", `The subagent failed: ${why}.`);
