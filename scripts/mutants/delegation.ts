@@ -177,4 +177,18 @@ export const delegation = inPackage("packages/core", [
     replace: "seq <= runs.cancelledUpTo",
     tests: ["subagents/strays"],
   },
+  {
+    attacks: "subagents: the timeout of a background run ignores what it waits for",
+    file: "thread/child-run.ts",
+    find: "const below = children.awaitedBy(turn).map(workOf);",
+    replace: "const below: Work[] = [];",
+    tests: ["subagents/delegating"],
+  },
+  {
+    attacks: "subagents: close() leaves a background run that waits for its own subagent",
+    file: "thread/child-run.ts",
+    find: "supervisor.isAtWork || (turn !== null && children.awaitedBy(turn).some(isDrivenHere))",
+    replace: "supervisor.isAtWork",
+    tests: ["subagents/delegating"],
+  },
 ]);

@@ -243,8 +243,8 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: the time without a driver counts for the timeout",
     file: "thread/child-run.ts",
-    find: "if (!isDriving) return msLeft > 0 ? Infinity : 0;",
-    replace: "",
+    find: "return supervisor.isDriving ? { ms: ms + sinceMs, isAtWork: true } : { ms, isAtWork: false };",
+    replace: "return { ms: ms + sinceMs, isAtWork: true };",
     tests: ["subagents/processes"],
   },
   {

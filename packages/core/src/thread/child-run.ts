@@ -4,7 +4,8 @@ import { abort, abortEnded } from "../commands/abort.ts";
 import { SignedThread } from "./signed-thread.ts";
 import { textOf } from "../events/message.ts";
 import { hasCancelledRuns, isCancelled, isOpenIn, worksOnRun, type Run } from "../folds/runs.ts";
-import type { Ended } from "../folds/state.ts";
+import { waitsForRun } from "../folds/awaited.ts";
+import type { Ended, Turn } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
@@ -184,18 +185,20 @@ export class ChildRun {
   }
 
   /** Until the timeout of the run, which counts the time at work. */
-  #msLeft({ state: { turn }, ports: { clock }, supervisor: { isDriving } }: Thread): number {
+  #msLeft(child: Thread): number {
     const { timeoutMs } = this.#run.background ?? {};
-    if (timeoutMs === undefined || !turn || isWaiting(turn)) return Infinity;
-    const msLeft = timeoutMs - turn.watch.ms;
-    // The process that drives the child has this thread open, too. Without a driver, the time does not count.
-    if (!isDriving) return msLeft > 0 ? Infinity : 0;
-    return msLeft - Math.max(0, clock.now() - turn.watch.at);
+    if (timeoutMs === undefined) return Infinity;
+    const { ms, isAtWork } = workOf(child);
+    return isAtWork || ms >= timeoutMs ? timeoutMs - ms : Infinity;
   }
 
   async #changedOrLate(changed: Promise<void>, ms: number): Promise<void> {
     if (ms === Infinity) return changed;
     await withTimeout(this.#owner.ports.clock, changed, { ms });
+  }
+
+  isAwaitedBy(turn: Turn): boolean {
+    return waitsForRun(turn, this.#run);
   }
 
   /** `undefined`: it is not open here. */
@@ -239,7 +242,7 @@ export class ChildRun {
   /** Ends a background run that this process drives, because the harness is closed. */
   async cancelIfDriven(): Promise<void> {
     const child = this.#child;
-    if (!this.#run.background || !child?.supervisor.isAtWork) return;
+    if (!this.#run.background || !child || !isDrivenHere(child)) return;
     await abortEnded(await abort(new SignedThread(child), { inbox: true }));
   }
 
@@ -253,6 +256,28 @@ export class ChildRun {
     this.#wake();
   }
 }
+
+interface Work {
+  ms: number;
+  /** Whether it goes on. Without a driver, time does not count. */
+  isAtWork: boolean;
+}
+
+/** How long the turn of a thread has been at work, with the subagents that it waits for. */
+function workOf({ state: { turn }, ports: { clock }, supervisor, children }: Thread): Work {
+  if (!turn) return { ms: 0, isAtWork: false };
+  const { at, ms } = turn.watch;
+  const sinceMs = Math.max(0, clock.now() - at);
+  // The process that drives the thread has those above it open, too.
+  if (!isWaiting(turn)) return supervisor.isDriving ? { ms: ms + sinceMs, isAtWork: true } : { ms, isAtWork: false };
+  const below = children.awaitedBy(turn).map(workOf);
+  const belowMs = Math.max(0, ...below.map((one) => one.ms));
+  return { ms: ms + Math.min(sinceMs, belowMs), isAtWork: below.some(({ isAtWork }) => isAtWork) };
+}
+
+/** Whether this process drives the thread, or a subagent that its turn waits for. */
+const isDrivenHere = ({ supervisor, children, state: { turn } }: Thread): boolean =>
+  supervisor.isAtWork || (turn !== null && children.awaitedBy(turn).some(isDrivenHere));
 
 /** What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended. */
 async function hasEndedBelow(child: Thread): Promise<boolean> {
