@@ -131,9 +131,9 @@ export const lateCommands = inPackage("packages/core", [
   {
     attacks: "late commands: a message that is sent again gets the result of the one that a rewind reverted",
     file: "thread/turn-results.ts",
-    find: "      const waiters = this.#take(inputId);\n      const result = await resultOf(inputId).catch(() => NEVER_ANSWERED);",
+    find: "      const waiters = this.#take(inputId);\n      try {\n        const result = await resultOf(inputId);",
     replace:
-      "      const result = await resultOf(inputId).catch(() => NEVER_ANSWERED);\n      const waiters = this.#take(inputId);",
+      "      let waiters: Waiter[] = [];\n      try {\n        const result = await resultOf(inputId);\n        waiters = this.#take(inputId);",
     tests: ["thread/turn-results"],
   },
   {
@@ -233,5 +233,19 @@ export const lateCommands = inPackage("packages/core", [
     find: 'if (atSeq !== undefined) await refuseReverted(source, "atSeq", atSeq);',
     replace: "",
     tests: ["commands/reverted-seqs"],
+  },
+  {
+    attacks: "late commands: a caller hears that its message was aborted when the store can't say what became of it",
+    file: "thread/turn-results.ts",
+    find: "for (const waiter of waiters) waiter.reject(error);\n      }\n    };",
+    replace: "for (const waiter of waiters) waiter.resolve(NEVER_ANSWERED);\n      }\n    };",
+    tests: ["thread/turn-results"],
+  },
+  {
+    attacks: "failing stores: a subagent is driven again and again although its store is closed",
+    file: "thread/supervisor.ts",
+    find: "if (!this.#thread.state.agent || isClosed(error)) return;",
+    replace: "if (!this.#thread.state.agent) return;",
+    tests: ["thread/failing-store"],
   },
 ]);
