@@ -191,4 +191,11 @@ export const delegation = inPackage("packages/core", [
     replace: "supervisor.isAtWork",
     tests: ["subagents/delegating"],
   },
+  {
+    attacks: "rewind: what is below a reverted background subagent is shown for ever",
+    file: "folds/active-subagents.ts",
+    find: "return subagents[childThreadId] ? { ...subagents, ...event.displayState.activeSubagents } : subagents;",
+    replace: "return { ...subagents, ...event.displayState.activeSubagents };",
+    tests: ["subagents/rewound"],
+  },
 ]);

@@ -30,6 +30,32 @@ test("the question of a background subagent is shown and can be answered after a
   await h.close();
 });
 
+test("a rewind to before the start of a background subagent leaves no question below it", async () => {
+  const { note } = noting();
+  const search = new Agent({ name: "search", model: script(call("note", { what: "x" })), tools: { note } });
+  const delegating = script(call("task", { agent: "search", prompt: "S" }));
+  const worker = new Agent({ name: "worker", model: delegating, tools: {}, subagents: [search] });
+  const model = scriptedBy(({ prompt }) =>
+    JSON.stringify(prompt.at(-1)).includes("go") ? background("x") : say("ok"),
+  );
+  const agent = new Agent({
+    name: "dev",
+    model,
+    subagents: [worker],
+    maxSubagentDepth: 2,
+    subagentBackground: true,
+  });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  await h.sendMessage({ content: "hello" });
+  const { seq } = h.getDisplayState();
+  await h.sendMessage({ content: "go" });
+  assert.equal((await h.settled()).pending.length, 1);
+  await h.rewind({ toSeq: seq });
+  assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
+  assert.deepEqual(h.getDisplayState().activeSubagents, {});
+  await h.close();
+});
+
 for (const how of ["clone", "rewind"] as const)
   test(`agent_await gives the report of a subagent whose end is the last event before a ${how}`, async () => {
     const worker = new Agent({ name: "worker", model: script(say("The report.")), tools: {} });
