@@ -3,7 +3,7 @@ import process from "node:process";
 import { build } from "esbuild";
 
 /** What a browser loads of `@cinch/core/display`, minified and compressed. An event that needs more raises this in its own commit. */
-const LIMIT = 5_530;
+const LIMIT = 5_580;
 
 const { outputFiles, metafile } = await build({
   entryPoints: ["packages/core/src/display.ts"],

@@ -19,8 +19,8 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: what an abort has ended is told in a note",
     file: "thread/child-run.ts",
-    find: " || seq <= runs.cancelledUpTo) return { events };",
-    replace: ") return { events };",
+    find: " || seq <= runs.cancelledUpTo || isLeft) return { events };",
+    replace: " || isLeft) return { events };",
     tests: ["subagents/seed-background"],
   },
   {
@@ -109,7 +109,7 @@ const inCore = inPackage("packages/core", [
   },
   {
     attacks: "subagents: a run and a person share a session",
-    file: "thread/child-run.ts",
+    file: "thread/start-run.ts",
     find: "if (turn || hasQueued(inbox)) return { events: [], result: true };",
     replace: "",
     tests: ["subagents/refused"],
@@ -243,8 +243,8 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: the time without a driver counts for the timeout",
     file: "thread/child-run.ts",
-    find: "if (!isDriving) return msLeft > 0 ? Infinity : 0;",
-    replace: "",
+    find: "return supervisor.isDriving ? { ms: ms + sinceMs, isAtWork: true } : { ms, isAtWork: false };",
+    replace: "return { ms: ms + sinceMs, isAtWork: true };",
     tests: ["subagents/processes"],
   },
   {

@@ -251,7 +251,7 @@ export class JournalWriter {
         this.#inTurn({ type: "background_started", ...of, status: "running" });
         this.#inTurn(ended(call, result));
         if (kind === "leaves a child") return;
-        this.#add(this.#runEnd(call, result));
+        this.#add({ ...this.#runEnd(call, result), background: true });
         return this.#add({ type: "background_settled", ...of, status: "complete" });
       }
       case "lists tasks": {

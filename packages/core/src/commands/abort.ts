@@ -1,4 +1,4 @@
-import { hasCancelledRuns, isOpenIn } from "../folds/runs.ts";
+import { hasCancelledRuns, hasUncancelledRuns, isOpenIn } from "../folds/runs.ts";
 import { progressAt } from "../folds/progress.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { ThreadState } from "../folds/state.ts";
@@ -35,7 +35,8 @@ export const abortRequest =
     const { turn, ended, inbox: queued, runs, context } = state;
     if (turn && runId !== undefined && !isOpenIn(state, runId)) return null;
     const drop = inbox ? { inbox } : {};
-    if (turn?.aborting && (!inbox || queued.length === 0)) return null;
+    const isRepeated = turn?.aborting && !hasUncancelledRuns(runs);
+    if (isRepeated && (!inbox || queued.length === 0)) return null;
     if (turn) return { events: [{ type: "abort_requested", turnId: turn.turnId, ...drop }] };
     const isCompacting = context.requested !== null;
     if (!isCompacting && runs.unfinished.size === 0 && !(inbox && queued.length > 0)) return null;

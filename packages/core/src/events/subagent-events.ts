@@ -52,6 +52,8 @@ export const subagentEvents = {
   subagent_end: command(() => ({
     ...run(),
     result: ToolResult,
+    /** Its call has ended long before; a later call of the turn may have the same id. */
+    background: z.optional(z.literal(true)),
     isError: z.boolean(),
     status: RunStatus,
     durationMs: z.number(),

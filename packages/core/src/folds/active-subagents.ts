@@ -76,7 +76,14 @@ function roomIn(others: ActiveSubagents): ActiveSubagents {
 
 export function endedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_end">): ActiveSubagents {
   const { childThreadId, status, usage, durationMs, at } = event;
-  return changed(subagents, childThreadId, () => ({ status, usage, durationMs, endedAt: at, ...nothingPending }));
+  const end = () => ({ status, usage, durationMs, endedAt: at, ...nothingPending });
+  return changed(withoutBelow(subagents, childThreadId), childThreadId, end);
+}
+
+/** Nothing that a run has started outlives it. If its thread was deleted, no journal says so of those below. */
+function withoutBelow(subagents: ActiveSubagents, threadId: string): ActiveSubagents {
+  const left = Object.values(subagents).filter((one) => one.parentThreadId === threadId && isActiveSubagent(one));
+  return left.reduce((all, one) => without(withoutBelow(all, one.threadId), one.threadId), subagents);
 }
 
 type SubagentEvent = Of<"subagent_text_delta" | "subagent_tool_start" | "subagent_tool_end" | "subagent_event">;
@@ -84,20 +91,21 @@ type SubagentEvent = Of<"subagent_text_delta" | "subagent_tool_start" | "subagen
 export function reduceSubagents(subagents: ActiveSubagents, event: SubagentEvent): ActiveSubagents {
   const { childThreadId, status } = event;
   const inner = event.type === "subagent_event" ? (event.event as HarnessEvent) : event;
-  return changed(ofDescendants(subagents, inner), childThreadId, (one) =>
+  return changed(ofDescendants(subagents, inner, childThreadId), childThreadId, (one) =>
     isActiveSubagent(one) ? { status, ...changedFields(one, inner) } : {},
   );
 }
 
 /** A child of a child is shown from its start to its end, which its parent's journal has. */
-function ofDescendants(subagents: ActiveSubagents, event: HarnessEvent): ActiveSubagents {
+function ofDescendants(subagents: ActiveSubagents, event: HarnessEvent, childThreadId: string): ActiveSubagents {
   switch (event.type) {
     case "subagent_start":
       return startedSubagent(subagents, event);
     case "subagent_end":
       return endedSubagent(subagents, event);
     case "resync":
-      return { ...subagents, ...event.displayState.activeSubagents };
+      // A rewind may have reverted the start of a run that is still being ended.
+      return subagents[childThreadId] ? { ...subagents, ...event.displayState.activeSubagents } : subagents;
     default:
       return subagents;
   }

@@ -44,7 +44,7 @@ export function waitsForRun({ turnId, calls }: Turn, run: Pick<Run, "turnId" | "
     if (state !== "suspended" || !forChildren) return false;
     return suspension
       ? awaitPayload({ suspension }).ids.includes(agentId)
-      : turnId === run.turnId && toolCallId === run.toolCallId;
+      : !run.background && turnId === run.turnId && toolCallId === run.toolCallId;
   });
 }
 

@@ -188,8 +188,9 @@ function withCall(turn: OpenTurn, event: CallEvent, fold: CallsFold): OpenTurn {
   return { ...turn, calls, phase: turn.phase === "calls" && allEnded ? "model" : turn.phase };
 }
 
-const isAwaited = (turn: OpenTurn, { toolCallId, turnId }: DurableEvent<"subagent_end">): boolean =>
+const isAwaited = (turn: OpenTurn, { toolCallId, turnId, background }: DurableEvent<"subagent_end">): boolean =>
   turn.turnId === turnId &&
+  !background &&
   turn.calls.some((call) => call.toolCallId === toolCallId && call.state === "suspended" && call.forChildren);
 
 /** True if a driver has nothing to do in the turn: every call waits for a person or for a child, or has ended. */

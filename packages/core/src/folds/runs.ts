@@ -1,6 +1,6 @@
 import type { DurableEvent, RunStatus } from "../events/event-map.ts";
 import { ownerOf } from "../config/run-id.ts";
-import type { ThreadState } from "./state.ts";
+import type { Ended, ThreadState } from "./state.ts";
 import { emptyTrie, trieDelete, trieEntries, trieGet, trieKeys, trieSet, type Trie } from "./trie.ts";
 
 type Start = DurableEvent<"subagent_start">;
@@ -78,6 +78,10 @@ interface RunOwner {
   turn: { turnId: string } | null;
 }
 
+/** Whether a turn of a subagent's thread works, or has worked, on a run: a person may begin others. */
+export const worksOnRun = (agent: ThreadState["agent"], { inputIds }: Pick<Ended, "inputIds">): boolean =>
+  agent !== null && Array.from(trieKeys(inputIds)).some((id) => ownerOf(id) === agent.owner);
+
 /** Whether a child has not ended this run yet. */
 export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =>
   inbox.some((item) => item.inputId === runId) || (turn !== null && trieGet(turn.inputIds, runId) !== undefined);
@@ -108,6 +112,10 @@ export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: reado
 export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
   Array.from(trieEntries(unfinished)).some(([, run]) => run.seq <= cancelledUpTo);
 
+/** Whether an abort would cancel runs: the last one came before them, or left them alone. */
+export const hasUncancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
+  Array.from(trieEntries(unfinished)).some(([, run]) => run.seq > cancelledUpTo);
+
 export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
   switch (event.type) {
     case "subagent_start":
@@ -118,9 +126,7 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
         ...inSession(runs, event),
       };
     case "subagent_end":
-      return { ...runs, unfinished: trieDelete(runs.unfinished, event.runId) };
-    case "background_settled":
-      return ended(runs, event);
+      return { ...settled(runs, event), unfinished: trieDelete(runs.unfinished, event.runId) };
     case "abort_requested":
       return runs.unfinished.size === 0 || event.keepsBackground ? runs : { ...runs, cancelledUpTo: event.seq };
     case "thread_rewound":
@@ -172,12 +178,12 @@ function inBackground(
   return { background: trieSet(background, options.agentId, agent), backgroundCount: backgroundCount + 1 };
 }
 
-/** The event stands right after the `subagent_end` of the run. */
-function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
-  const { agentId, runId, childThreadId, status, seq } = event;
-  const known = trieGet(runs.background, agentId);
-  const agent = { agentName: known?.agentName ?? "", runId, childThreadId, status, endSeq: seq - 1 };
-  return { ...runs, background: trieSet(runs.background, agentId, agent) };
+/** `background_settled` says the same right after it: a clone or a rewind may cut between the two. */
+function settled(runs: Runs, { runId, childThreadId, status, seq }: DurableEvent<"subagent_end">): Runs {
+  const run = trieGet(runs.unfinished, runId);
+  if (!run?.background) return runs;
+  const agent = { runId, agentName: run.agentName, childThreadId, status, endSeq: seq };
+  return { ...runs, background: trieSet(runs.background, run.background.agentId, agent) };
 }
 
 /** They are as old as the rewind: an earlier event does not know them. */

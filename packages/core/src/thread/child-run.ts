@@ -2,24 +2,22 @@ import { CinchError } from "../errors.ts";
 import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
 import { SignedThread } from "./signed-thread.ts";
-import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
-import { hasQueued } from "../folds/inbox.ts";
-import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
-import type { Ended } from "../folds/state.ts";
+import { hasCancelledRuns, isCancelled, isOpenIn, worksOnRun, type Run } from "../folds/runs.ts";
+import { waitsForRun } from "../folds/awaited.ts";
+import type { Ended, Turn } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
-import type { HeldRule } from "../permissions/rule.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { cancelledBeforeStart, endRun, failedRun, hasStarted, type EndedRun } from "../turn/ended-run.ts";
 import { introduction, relayed } from "./relay.ts";
 import { endedTurn, lastEnded, useOfRun, type RunUse } from "./run-turn.ts";
+import { createChild, namedInput, resumeSession } from "./start-run.ts";
 import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
 
 const REPORT_CHARS = 30_000;
 const NOTE_CHARS = 8_000;
-const TITLE_CHARS = 80;
 
 /** One unfinished run in this process: starts it, follows its child, and records its end. Everything it does can be done twice. */
 export class ChildRun {
@@ -187,18 +185,20 @@ export class ChildRun {
   }
 
   /** Until the timeout of the run, which counts the time at work. */
-  #msLeft({ state: { turn }, ports: { clock }, supervisor: { isDriving } }: Thread): number {
+  #msLeft(child: Thread): number {
     const { timeoutMs } = this.#run.background ?? {};
-    if (timeoutMs === undefined || !turn || isWaiting(turn)) return Infinity;
-    const msLeft = timeoutMs - turn.watch.ms;
-    // The process that drives the child has this thread open, too. Without a driver, the time does not count.
-    if (!isDriving) return msLeft > 0 ? Infinity : 0;
-    return msLeft - Math.max(0, clock.now() - turn.watch.at);
+    if (timeoutMs === undefined) return Infinity;
+    const { ms, isAtWork } = workOf(child);
+    return isAtWork || ms >= timeoutMs ? timeoutMs - ms : Infinity;
   }
 
   async #changedOrLate(changed: Promise<void>, ms: number): Promise<void> {
     if (ms === Infinity) return changed;
     await withTimeout(this.#owner.ports.clock, changed, { ms });
+  }
+
+  isAwaitedBy(turn: Turn): boolean {
+    return waitsForRun(turn, this.#run);
   }
 
   /** `undefined`: it is not open here. */
@@ -216,14 +216,16 @@ export class ChildRun {
     const { cutOff, ...ended } = end;
     const { content, ...how } = this.#asTimeout(ended);
     const report = { content, cutOff };
-    await this.#owner.command(({ runs }) => {
+    await this.#owner.command(({ runs, agent, ended: last }) => {
       const run = trieGet(runs.unfinished, this.#run.runId);
       if (!run) return null;
       const { runId, agentName, background, seq } = run;
       const events = endRun(run, { ...how, content: reportText(run, report, REPORT_CHARS) });
-      if (!background?.wake || seq <= runs.cancelledUpTo) return { events };
+      // Its caller's run has ended: a note would begin a turn of nobody.
+      const isLeft = last?.turnId === run.turnId && worksOnRun(agent, last);
+      if (!background?.wake || seq <= runs.cancelledUpTo || isLeft) return { events };
       const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(run, report, NOTE_CHARS)}`;
-      return { events: [...events, { ...inputOf(noteId(runId), note), delivery: "steer", note: true }] };
+      return { events: [...events, { ...namedInput(noteId(runId), note), delivery: "steer", note: true }] };
     });
     return null;
   }
@@ -240,7 +242,7 @@ export class ChildRun {
   /** Ends a background run that this process drives, because the harness is closed. */
   async cancelIfDriven(): Promise<void> {
     const child = this.#child;
-    if (!this.#run.background || !child?.supervisor.isAtWork) return;
+    if (!this.#run.background || !child || !isDrivenHere(child)) return;
     await abortEnded(await abort(new SignedThread(child), { inbox: true }));
   }
 
@@ -255,6 +257,28 @@ export class ChildRun {
   }
 }
 
+interface Work {
+  ms: number;
+  /** Whether it goes on. Without a driver, time does not count. */
+  isAtWork: boolean;
+}
+
+/** How long the turn of a thread has been at work, with the subagents that it waits for. */
+function workOf({ state: { turn }, ports: { clock }, supervisor, children }: Thread): Work {
+  if (!turn) return { ms: 0, isAtWork: false };
+  const { at, ms } = turn.watch;
+  const sinceMs = Math.max(0, clock.now() - at);
+  // The process that drives the thread has those above it open, too.
+  if (!isWaiting(turn)) return supervisor.isDriving ? { ms: ms + sinceMs, isAtWork: true } : { ms, isAtWork: false };
+  const below = children.awaitedBy(turn).map(workOf);
+  const belowMs = Math.max(0, ...below.map((one) => one.ms));
+  return { ms: ms + Math.min(sinceMs, belowMs), isAtWork: below.some(({ isAtWork }) => isAtWork) };
+}
+
+/** Whether this process drives the thread, or a subagent that its turn waits for. */
+const isDrivenHere = ({ supervisor, children, state: { turn } }: Thread): boolean =>
+  supervisor.isAtWork || (turn !== null && children.awaitedBy(turn).some(isDrivenHere));
+
 /** What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended. */
 async function hasEndedBelow(child: Thread): Promise<boolean> {
   if (child.state.runs.unfinished.size === 0) return true;
@@ -263,68 +287,6 @@ async function hasEndedBelow(child: Thread): Promise<boolean> {
     return isDone ? null : { events: [{ type: "abort_requested" }] };
   });
   return false;
-}
-
-/** Appends the input of the run to the thread of its session. False if the session is at work on something else. */
-async function resumeSession({ runId, task, input = task }: Run, child: Thread): Promise<boolean> {
-  const isStarted = (await child.ports.store.findInput(child.id, runId)) !== undefined;
-  if (isStarted) {
-    // By another process, whose event this one may not have read yet: without it, the input would count as removed.
-    await child.refresh();
-    return true;
-  }
-  const isBusy = await child.command(({ turn, inbox, named }) => {
-    if (named.includes(runId)) return { events: [], result: false };
-    if (turn || hasQueued(inbox)) return { events: [], result: true };
-    return { events: [inputOf(runId, input)], result: false };
-  });
-  return !isBusy;
-}
-
-const inputOf = (runId: string, content: string): NewEvent<"input_accepted"> => ({
-  type: "input_accepted",
-  inputId: runId,
-  delivery: "send",
-  content,
-  named: true,
-});
-
-/** The rules of the session that a run copies. Those of the threads above it count anyway. */
-async function copiedRules({ session, source, childThreadId }: Run, { ports }: Thread): Promise<HeldRule[]> {
-  const isNeeded = session === "fork" && source && !(await ports.store.thread(childThreadId));
-  if (!isNeeded) return [];
-  return ports.threads.visit(source.threadId, async ({ state }) => [...state.control.policies.rules]);
-}
-
-/** Creates the thread of the child, with the input of the run. */
-async function createChild(run: Run, owner: Thread): Promise<void> {
-  const { store, clock, wakes } = owner.ports;
-  const rules = await copiedRules(run, owner);
-  const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq, source } = run;
-  const { agent: self, resourceId } = owner.state;
-  const title = `${agentName}: ${task.trim().split("\n", 1)[0]}`.slice(0, TITLE_CHARS);
-  const agent = { path, owner: owner.id, rootThreadId: self?.rootThreadId ?? owner.id, modeId, depth };
-  const first: NewEvent = source
-    ? { type: "thread_cloned", title, parent: { ...source, toolCallId }, agent, rules, state: {} }
-    : {
-        type: "thread_created",
-        title,
-        resourceId,
-        parent: { threadId: owner.id, seq, toolCallId },
-        agent,
-        modeId,
-        ...(owner.display.yolo ? { yolo: true } : {}),
-      };
-  const events: NewEvent[] = [
-    first,
-    ...(modelId === undefined ? [] : [{ type: "model_changed" as const, modelId, scope: "thread" as const, modeId }]),
-    inputOf(runId, run.input ?? task),
-  ];
-  const stamped = events.map((event) => stamp(event, clock.now()));
-  // If the thread exists, an earlier attempt has started the run.
-  const options = { afterSeq: source?.seq ?? 0, active: true, awake: true };
-  const { kind } = await store.append(childThreadId, stamped, options);
-  if (kind === "appended") wakes?.send(childThreadId);
 }
 
 const failure = (why: string): EndedRun => failedRun("failed", `The subagent failed: ${why}.`);

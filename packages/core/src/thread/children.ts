@@ -3,6 +3,7 @@ import type { NewEvent } from "../events/event-map.ts";
 import { awaitingCalls, awaitPayload, whyContinues } from "../folds/awaited.ts";
 import type { Inherited } from "../folds/folds.ts";
 import { isCancelled, type Run } from "../folds/runs.ts";
+import type { Turn } from "../folds/state.ts";
 import { trieEntries } from "../folds/trie.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { ChildRun } from "./child-run.ts";
@@ -97,6 +98,11 @@ export class Children {
   /** The children of unfinished runs that are open here. */
   get open(): readonly Thread[] {
     return Array.from(this.#runs.values()).flatMap(({ child }) => child ?? []);
+  }
+
+  /** Those of them that a turn of the thread waits for. */
+  awaitedBy(turn: Turn): readonly Thread[] {
+    return Array.from(this.#runs.values()).flatMap((run) => (run.child && run.isAwaitedBy(turn) ? run.child : []));
   }
 
   /** Descendants are not open here yet, so their questions are not known here. */

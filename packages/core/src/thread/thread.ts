@@ -281,6 +281,8 @@ export class Thread implements Journal {
       this.#deliver(event);
       this.feed.push(event);
     }
+    // What is pending in children that go on is not in this journal.
+    for (const child of this.children.introductions()) this.#display.add(this.#stamped(child));
     this.derived({ type: "resync", seq: this.state.seq, displayState: this.display });
     // By the state after the rewind, the input of a turn that has ended looks dropped. The rewind asks the journal what became of it.
     for (const event of events) if (!dropsInputs(event)) this.#settle(event);

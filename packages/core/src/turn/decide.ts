@@ -5,6 +5,7 @@ import { REMIND_AFTER } from "../folds/control.ts";
 import { editedArgs, hasReport, type Call, type ChildReport } from "../folds/call.ts";
 import { asksPerson } from "../folds/open-call.ts";
 import { isWaiting } from "../folds/progress.ts";
+import { worksOnRun } from "../folds/runs.ts";
 import type { Turn } from "../folds/state.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Json } from "../events/message.ts";
@@ -174,10 +175,18 @@ export function endTurn(
   const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
   const ends = open.map((call) => endOpenCall(call, turnId, reason));
   const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
-  const held = reason === "aborted" && hasQueued(state.inbox) ? { held: !turn.hasInputAfterAbort } : {};
+  const unread = unreadNotes(state);
+  const isLeft = hasQueued(state.inbox.filter((item) => !unread.includes(item)));
+  const held = reason === "aborted" && isLeft ? { held: !turn.hasInputAfterAbort } : {};
   const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }), ...held };
-  const events: NewEvent[] = [...before, ...ends, ...step, end];
+  const removed = unread.map(({ inputId }): NewEvent => ({ type: "input_removed", inputId }));
+  const events: NewEvent[] = [...before, ...ends, ...step, ...removed, end];
   return { events, release: !needsDriving(stateAfter(state, events)) };
+}
+
+/** Notes end with the run of a subagent that they were for: a turn that begins with one would be nobody's. */
+function unreadNotes({ agent, turn, inbox }: ThreadState): readonly InboxItem[] {
+  return turn && worksOnRun(agent, turn) ? inbox.filter(({ note }) => note) : [];
 }
 
 /** The end of a call that has not ended when its turn does. */

@@ -37,5 +37,7 @@ export function endRun(run: Run, { content, ...end }: EndedRun): NewEvent[] {
   const call = { toolCallId, toolName: "task", agentName, path };
   const ended: NewEvent = { type: "subagent_end", ...of, ...call, result: { content }, ...end };
   if (!background) return [ended];
-  return [ended, { type: "background_settled", runId, childThreadId, agentId: background.agentId, status: end.status }];
+  const { agentId } = background;
+  const settled: NewEvent = { type: "background_settled", runId, childThreadId, agentId, status: end.status };
+  return [{ ...ended, background: true }, settled];
 }

@@ -77,13 +77,20 @@ test("the time in which two subagents work side by side counts once for the turn
   await h.close();
 });
 
-for (const asksIn of ["the same turn", "a subagent of the same turn", "the next turn", "a subagent of the next turn"])
+for (const asksIn of [
+  "the same turn",
+  "a subagent of the same turn",
+  "a subagent with the same call id of the same turn",
+  "the next turn",
+  "a subagent of the next turn",
+])
   test(`what a background subagent works while a person is asked in ${asksIn} is no work of that turn`, async () => {
     const clock = heldClock();
     const { gate, started, open } = gated();
-    const begin = call("task", { agent: "aside", prompt: "a", background: true });
+    const id = asksIn.includes("call id") ? ["call_0"] : [];
+    const begin = call("task", { agent: "aside", prompt: "a", background: true }, ...id);
     const question = call("ask_user", { question: "Well?" });
-    const ask = asksIn.startsWith("a subagent") ? call("task", { agent: "asks", prompt: "a" }) : question;
+    const ask = asksIn.startsWith("a subagent") ? call("task", { agent: "asks", prompt: "a" }, ...id) : question;
     const isSame = asksIn.endsWith("the same turn");
     const agent = new Agent({
       name: "top",

@@ -4,7 +4,7 @@ import { Agent, defineTool, Harness, memoryStore, textOf, type Clock, type Harne
 import * as z from "zod";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
-import { noting } from "../support.ts";
+import { gated, noting, permissions } from "../support.ts";
 import { waitingClock } from "../../../testkit/test/waiting-clock.ts";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
@@ -284,5 +284,42 @@ test("agent_cancel says which subagents have stopped, had ended before, and have
   await h.settled();
   await h.sendMessage({ content: "stop them" });
   assert.match(results(h.getDisplayState().messages).at(-1)!, /bg-2 \(worker\): had ended before: aborted\./);
+  await h.close();
+});
+
+test("agent_cancel lets no queued subagent begin in the place of one that it stops", async () => {
+  const { gate, started, open } = gated();
+  const worked: string[] = [];
+  const work = scriptedBy(({ prompt }) => {
+    const which = /first|second|third/.exec(JSON.stringify(prompt))![0];
+    worked.push(which);
+    return which === "second" ? call("gate", {}) : hang("…");
+  });
+  const worker = new Agent({ name: "worker", model: work, tools: { gate } });
+  const begin = ["first", "second", "third"].map((prompt): [string, unknown] => [
+    "task",
+    { agent: "worker", prompt, background: true },
+  ]);
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("start")) return call(...begin);
+    return last.includes("stop them") ? call("agent_cancel", { ids: ["bg-1", "bg-2", "bg-3"] }) : say("ok");
+  });
+  const agent = new Agent({ name: "dev", model, subagents: [worker], subagentBackground: { maxConcurrent: 2 } });
+  const h = new Harness({ id: "t", agent, storage: memoryStore(), permissions });
+  const ends: string[] = [];
+  h.subscribe((event) => {
+    if (event.type !== "subagent_end") return;
+    ends.push(event.status);
+    if (event.status === "aborted") open();
+  });
+  await h.sendMessage({ content: "start" });
+  await started;
+  while (worked.length < 2) await wait(5);
+  await h.sendMessage({ content: "stop them" });
+  assert.deepEqual(ends, ["cancelled", "aborted", "aborted"]);
+  assert.deepEqual(worked.toSorted(), ["first", "second"]);
+  const stopped = [1, 2, 3].map((n) => `bg-${n} (worker): stopped.`);
+  assert.equal(results(h.getDisplayState().messages).at(-1), stopped.join("\n"));
   await h.close();
 });

@@ -86,6 +86,11 @@ const agentCancel = defineTool({
     const started = await Promise.all(runs.map((run) => host.hasStarted(run)));
     const queued = runs.filter((_, at) => !started[at]);
     const running = runs.filter((_, at) => started[at]);
+    // Before the others: each that stops gives its place to one of these.
+    if (queued.length > 0)
+      await host.visit(context.threadId, (thread) =>
+        thread.command((state) => ({ events: queued.flatMap((run) => cancelledEnd(state, run)) })),
+      );
     const asked = Promise.all(
       running.map((run) => host.visit(run.childThreadId, (child) => abort(new SignedThread(child), { inbox: true }))),
     );
@@ -93,10 +98,7 @@ const agentCancel = defineTool({
     // Rejects if a subagent could not be asked to stop. One that does not stop in time is reported as such.
     await Promise.race([stopped, asked.then(() => stopped)]);
     return new ControlResult((state) => {
-      const events = [
-        ...queued.flatMap((run) => cancelledEnd(state, run)),
-        ...withoutNotes(state, agentsOf(state, wanted)),
-      ];
+      const events = withoutNotes(state, agentsOf(state, wanted));
       const after = new Map(agentsOf(stateAfter(state, events), wanted));
       const isLeft = ([agentId]: Agents[number]) => after.get(agentId)?.status === null;
       const lines = before.map(
