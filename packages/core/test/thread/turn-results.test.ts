@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, Harness } from "@cinch/core";
+import { Agent, CinchError, Harness, type Store } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, scriptedBy } from "@cinch/testkit";
 import { gated, harness, next } from "../support.ts";
@@ -13,26 +13,38 @@ class DeafStore extends MemoryStore {
   }
 }
 
+/** A process that is deaf waits for its message `mine`, whose turn another process has driven to its end. */
+async function answeredElsewhere(storeOf = (data: MemoryData): Store => new DeafStore(data)) {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  const model = () =>
+    scriptedBy(({ prompt }) => {
+      const last = JSON.stringify(prompt.at(-1));
+      if (last.includes("wait")) return call("gate");
+      return last.includes("stop me") ? hang("well") : say("ok");
+    });
+  const other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
+  const { id: threadId } = await other.createThread();
+  const first = other.sendMessage({ content: "wait" });
+  await started;
+  const deaf = await harness({ model: model(), tools: { gate }, storage: storeOf(data) });
+  await deaf.switchThread({ threadId });
+  const sent = deaf.sendMessage({ content: "mine", id: "mine" });
+  await deaf.listInbox();
+  open();
+  await first;
+  assert.equal((await other.resultOf({ inputId: "mine" })).reason, "complete");
+  const close = async () => void (await Promise.all([other.close(), deaf.close()]));
+  return { other, deaf, sent, [Symbol.asyncDispose]: close };
+}
+
 for (const [name, after] of [
   ["right after it", []],
   ["after another turn", ["later"]],
 ] as const)
   test(`a message whose turn completed in another process has its result, also if the thread was rewound ${name}`, async () => {
-    const data = new MemoryData();
-    const { gate, started, open } = gated();
-    const model = () =>
-      scriptedBy(({ prompt }) => (JSON.stringify(prompt.at(-1)).includes("wait") ? call("gate") : say("ok")));
-    await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
-    const { id: threadId } = await other.createThread();
-    const first = other.sendMessage({ content: "wait" });
-    await started;
-    await using deaf = await harness({ model: model(), tools: { gate }, storage: new DeafStore(data) });
-    await deaf.switchThread({ threadId });
-    const sent = deaf.sendMessage({ content: "mine", id: "mine" });
-    await deaf.listInbox();
-    open();
-    await first;
-    assert.equal((await other.resultOf({ inputId: "mine" })).reason, "complete");
+    await using two = await answeredElsewhere();
+    const { other, deaf, sent } = two;
     const { seq } = other.getDisplayState();
     for (const content of after) await other.sendMessage({ content });
     await other.rewind({ toSeq: seq });
@@ -42,21 +54,8 @@ for (const [name, after] of [
   });
 
 test("a message that a rewind in another process reverted is aborted", async () => {
-  const data = new MemoryData();
-  const { gate, started, open } = gated();
-  const model = () =>
-    scriptedBy(({ prompt }) => (JSON.stringify(prompt.at(-1)).includes("wait") ? call("gate") : say("ok")));
-  await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
-  const { id: threadId } = await other.createThread();
-  const first = other.sendMessage({ content: "wait" });
-  await started;
-  await using deaf = await harness({ model: model(), tools: { gate }, storage: new DeafStore(data) });
-  await deaf.switchThread({ threadId });
-  const sent = deaf.sendMessage({ content: "mine", id: "mine" });
-  await deaf.listInbox();
-  open();
-  await first;
-  await other.resultOf({ inputId: "mine" });
+  await using two = await answeredElsewhere();
+  const { other, deaf, sent } = two;
   await other.rewind({ toSeq: 1 });
   await deaf.settled();
   assert.deepEqual(await sent, { reason: "aborted", message: null });
@@ -153,25 +152,8 @@ test("a message that is sent again with its id while a rewind settles the first 
 });
 
 test("a message whose turn completed in another process has its result, also if the next turn was aborted and the thread rewound then", async () => {
-  const data = new MemoryData();
-  const { gate, started, open } = gated();
-  const model = () =>
-    scriptedBy(({ prompt }) => {
-      const last = JSON.stringify(prompt.at(-1));
-      if (last.includes("wait")) return call("gate");
-      return last.includes("stop me") ? hang("well") : say("ok");
-    });
-  await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
-  const { id: threadId } = await other.createThread();
-  const first = other.sendMessage({ content: "wait" });
-  await started;
-  await using deaf = await harness({ model: model(), tools: { gate }, storage: new DeafStore(data) });
-  await deaf.switchThread({ threadId });
-  const sent = deaf.sendMessage({ content: "mine", id: "mine" });
-  await deaf.listInbox();
-  open();
-  await first;
-  assert.equal((await other.resultOf({ inputId: "mine" })).reason, "complete");
+  await using two = await answeredElsewhere();
+  const { other, deaf, sent } = two;
   const answering = next(other, "message_update");
   const stopped = other.sendMessage({ content: "stop me" });
   await answering;
@@ -186,25 +168,13 @@ test("a message whose turn completed in another process has its result, also if 
 });
 
 test("a caller whose message was in a thread that was rewound gets the error of a store that can't say what became of it", async () => {
-  const data = new MemoryData();
-  const { gate, started, open } = gated();
-  const model = () =>
-    scriptedBy(({ prompt }) => (JSON.stringify(prompt.at(-1)).includes("wait") ? call("gate") : say("ok")));
-  await using other = await harness({ model: model(), tools: { gate }, storage: new MemoryStore(data) });
-  const { id: threadId } = await other.createThread();
-  const first = other.sendMessage({ content: "wait" });
-  await started;
   let fails = false;
-  const failing = wrapped(new DeafStore(data), async (method) => {
-    if (fails && method === "findInput") throw new CinchError("STORE_FAILED", "The disk has an error.");
-  });
-  await using deaf = await harness({ model: model(), tools: { gate }, storage: failing });
-  await deaf.switchThread({ threadId });
-  const sent = deaf.sendMessage({ content: "mine", id: "mine" });
-  await deaf.listInbox();
-  open();
-  await first;
-  await other.resultOf({ inputId: "mine" });
+  await using two = await answeredElsewhere((data) =>
+    wrapped(new DeafStore(data), async (method) => {
+      if (fails && method === "findInput") throw new CinchError("STORE_FAILED", "The disk has an error.");
+    }),
+  );
+  const { other, deaf, sent } = two;
   await other.rewind({ toSeq: other.getDisplayState().seq });
   fails = true;
   await Promise.all([deaf.settled(), assert.rejects(sent, { code: "STORE_FAILED" })]);
