@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import type { DurableEvent } from "@cinch/core";
+import type { DurableEvent, Harness } from "@cinch/core";
 import { hang, say, script, scriptedBy } from "@cinch/testkit";
 import { harness } from "../support.ts";
 
@@ -33,39 +33,37 @@ class LateStore extends MemoryStore {
   }
 }
 
-test("an id is not accepted twice, however many inputs are accepted while the store looks for it", async () => {
+/** Posts an id in a process whose store looks for it until another process has done something. Returns how often it was accepted. */
+async function postedLate(id: string, meanwhile: (quick: Harness) => Promise<unknown>): Promise<number> {
   const data = new MemoryData();
   const storage = new LateStore(data);
   await using slow = await harness({ model: busy(), storage });
   const { id: threadId } = await slow.createThread();
   const found = Promise.withResolvers<void>();
   storage.late = found.promise;
-  const late = slow.post({ content: "x", id: "order-1", delivery: "follow_up" });
+  const late = slow.post({ content: "x", id, delivery: "follow_up" });
   await storage.asked.promise;
   await using quick = await harness({ model: busy(), storage: new MemoryStore(data) });
   await quick.switchThread({ threadId });
-  for (let n = 1; n <= 120; n++) await quick.post({ content: "x", id: `order-${n}`, delivery: "follow_up" });
+  await meanwhile(quick);
   found.resolve();
-  assert.deepEqual(await late, { inputId: "order-1" });
-  assert.equal(accepted(await new MemoryStore(data).read(threadId), "order-1"), 1);
+  assert.deepEqual(await late, { inputId: id });
+  return accepted(await new MemoryStore(data).read(threadId), id);
+}
+
+test("an id is not accepted twice, however many inputs are accepted while the store looks for it", async () => {
+  const times = await postedLate("order-1", async (quick) => {
+    for (let n = 1; n <= 120; n++) await quick.post({ content: "x", id: `order-${n}`, delivery: "follow_up" });
+  });
+  assert.equal(times, 1);
 });
 
 test("an id is not accepted twice if a rewind that keeps it comes while the store looks for it", async () => {
-  const data = new MemoryData();
-  const storage = new LateStore(data);
-  await using slow = await harness({ model: busy(), storage });
-  const { id: threadId } = await slow.createThread();
-  const found = Promise.withResolvers<void>();
-  storage.late = found.promise;
-  const late = slow.post({ content: "x", id: "order", delivery: "follow_up" });
-  await storage.asked.promise;
-  await using quick = await harness({ model: busy(), storage: new MemoryStore(data) });
-  await quick.switchThread({ threadId });
-  await quick.post({ content: "x", id: "order", delivery: "follow_up" });
-  await quick.rewind({ toSeq: quick.getDisplayState().seq });
-  found.resolve();
-  assert.deepEqual(await late, { inputId: "order" });
-  assert.equal(accepted(await new MemoryStore(data).read(threadId), "order"), 1);
+  const times = await postedLate("order", async (quick) => {
+    await quick.post({ content: "x", id: "order", delivery: "follow_up" });
+    await quick.rewind({ toSeq: quick.getDisplayState().seq });
+  });
+  assert.equal(times, 1);
 });
 
 test("the state of a thread holds the newest ids only", async () => {
