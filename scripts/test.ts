@@ -41,6 +41,8 @@ const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
 const CACHE_MS = 24 * 60 * 60_000;
 /** A test without a limit of its own that waits for ever would prevent the summary. */
 const TIMEOUT = "--test-timeout=600000";
+/** How long a process may take to exit after its tests. */
+const EXIT_MS = 60_000;
 /** Files that tests leave behind, for example because a process was killed, are removed with this folder. */
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
@@ -197,13 +199,25 @@ function run(group: readonly string[]): Promise<Outcome> {
   running.add(child);
   const chunks: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  // Seldom a process does not exit although its tests have ended: its summary counts then.
+  let hasPassed = false;
+  child.stdout.on("data", (chunk: Buffer) => {
+    if (chunk.includes("ℹ duration_ms")) setTimeout(endHanging, EXIT_MS).unref();
+  });
+  const endHanging = () => {
+    if (child.exitCode !== null) return;
+    const output = Buffer.concat(chunks).toString("utf8");
+    hasPassed = /^ℹ fail 0$/m.test(output) && /^ℹ cancelled 0$/m.test(output);
+    console.log(`A process did not exit after its tests, and was killed: ${group.join(" ")}`);
+    child.kill("SIGKILL");
+  };
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", async (code) => {
       running.delete(child);
       // A process that a failed test has left running may keep the pipes open for ever.
       await Promise.race([once(child, "close"), sleep(1_000)]);
-      resolve({ ok: code === 0, output: Buffer.concat(chunks).toString("utf8") });
+      resolve({ ok: code === 0 || hasPassed, output: Buffer.concat(chunks).toString("utf8") });
     });
   });
 }
