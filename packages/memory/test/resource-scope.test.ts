@@ -33,7 +33,7 @@ function numbered(): () => ReturnType<typeof answer> {
 
 test("what a deleted thread observed is not in new heads any more", async () => {
   const model = worker(120, { observer: () => answer("- The user likes tabs.") });
-  await using simulation = await simulated(model, { memory });
+  await using simulation = await simulated(model, { memory, patient: true });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   const threadId = harness.getCurrentThreadId()!;
@@ -62,9 +62,9 @@ test("a clone does not share again what it inherited", async () => {
 
 test("each observation is shared once, also when the shared memory has forgotten the first ones", async () => {
   const store = new MemoryStore(new MemoryData());
-  const model = worker(600, { observer: numbered() });
+  const model = worker(200, { observer: numbered() });
   const frequent = observationalMemory({ messageTokens: 1_000, observationTokens: 40_000, scope: "resource" });
-  await using simulation = await simulated(model, { memory: frequent, storage: store });
+  await using simulation = await simulated(model, { memory: frequent, storage: store, patient: true });
   await simulation.harness.sendMessage({ content: "Look." });
   const froms = (await sharedIn(store)).map(({ from }) => from);
   assert.ok(froms.length > 110, `${froms.length} observations`);
@@ -88,7 +88,7 @@ test("a turn begins although the shared memory can't be read, and says so", asyn
 
 test("nothing of another resource is in a head", async () => {
   const model = worker(120, { observer: () => answer("- The user likes tabs.") });
-  await using simulation = await simulated(model, { memory });
+  await using simulation = await simulated(model, { memory, patient: true });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   const other = await harness.createSession({ resourceId: "other" });
@@ -98,7 +98,7 @@ test("nothing of another resource is in a head", async () => {
 
 test("explainContext() counts what other threads observed as memory, and not as instructions", async () => {
   const model = worker(120, { observer: () => answer(`- The user likes tabs. ${"A fact. ".repeat(200)}`) });
-  await using simulation = await simulated(model, { memory });
+  await using simulation = await simulated(model, { memory, patient: true });
   const { harness } = simulation;
   await harness.createThread({});
   await harness.sendMessage({ content: "Look." });
