@@ -4,6 +4,7 @@ import { MemoryData } from "@cinch/core/store";
 import { memoryStore, type DurableEvent, type Harness } from "@cinch/core";
 import { isWhole } from "../../../testkit/test/share.ts";
 import { DyingStore, type Moment } from "../dying-store.ts";
+import { hashAtOnce } from "../scheduled.ts";
 import { assertDelivered, idle, isIdle, process, until } from "./queue-runs.ts";
 
 /** All commands for a queue, given at once while a turn begins. Returns the events of those that were accepted. */
@@ -71,7 +72,8 @@ const moments = (nth: number): Moment[] => [
   { nth, place: "after" },
 ];
 
-test("whenever the process dies, the next one delivers the queued inputs once and in order", async () => {
+test("whenever the process dies, the next one delivers the queued inputs once and in order", async (t) => {
+  hashAtOnce(t);
   let nth = 1;
   for (let died = true; died; nth++) for (const death of moments(nth)) died = (await survive([death])) && died;
   assert.ok(nth > 30, `it only died ${nth} times`);
@@ -80,7 +82,8 @@ test("whenever the process dies, the next one delivers the queued inputs once an
 /** The distance between two moments of a second process that are tried. */
 const STEP = isWhole ? 3 : 9;
 
-test("queued inputs are delivered once and in order also if the next process dies as well", async () => {
+test("queued inputs are delivered once and in order also if the next process dies as well", async (t) => {
+  hashAtOnce(t);
   let runs = 0;
   for (let first = 1; await survive(moments(first).slice(0, 1)); first++) {
     // For each moment of the first process, a share of the moments of the second, with a different start.
