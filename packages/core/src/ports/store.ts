@@ -216,7 +216,10 @@ export interface Store {
    */
   append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult>;
 
-  /** The events with `after < seq <= upTo`, in order: the first `limit` of them, or with `last` the newest `limit`. */
+  /**
+   * The events with `after < seq <= upTo`, in order: the first `limit` of them, or with `last` the newest `limit`. Throws
+   * `THREAD_NOT_FOUND` if the thread does not exist, or was deleted.
+   */
   read(
     threadId: string,
     range?: { after?: number; upTo?: number; limit?: number; last?: boolean },

@@ -1,6 +1,5 @@
 import { stamp } from "../events/event-map.ts";
 import type { FileJournal } from "../events/files.ts";
-import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Inherited } from "../folds/folds.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { progressAt } from "../folds/progress.ts";
@@ -82,7 +81,6 @@ export class ThreadRegistry {
   }
 
   async #opened(threadId: string, from: Inherited | undefined): Promise<Thread> {
-    if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
     const thread = await Thread.open(threadId, { ports: this.#ports, modes: this.#modes }, from);
     // With a placement, the worker that takes the thread over decides.
     const mayPause = this.#onRecover === "pause" && !this.#ports.wakes;

@@ -128,11 +128,11 @@ test("a thread that no worker can drive costs few tries, and the others none", a
   const { seq } = (await front.store.read(stuck!)).at(-1)!;
   await front.store.append(stuck!, [{ type: "from_the_future", v: 9, at: 1 } as never], { afterSeq: seq, awake: true });
   const opened: string[] = [];
-  const { thread } = worker.store;
-  // A thread is looked up once each time it is opened.
-  worker.store.thread = async (threadId) => {
+  const { follow } = worker.store;
+  // A thread is followed once each time it is opened.
+  worker.store.follow = (threadId, ...listener) => {
     opened.push(threadId);
-    return thread.call(worker.store, threadId);
+    return follow.call(worker.store, threadId, ...listener);
   };
   await eventually(() => opened.includes(stuck!));
   await fill(front, 1, "b");
