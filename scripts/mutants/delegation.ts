@@ -198,4 +198,11 @@ export const delegation = inPackage("packages/core", [
     replace: "return { ...subagents, ...event.displayState.activeSubagents };",
     tests: ["subagents/rewound"],
   },
+  {
+    attacks: "timeouts: whether a subagent is at work is known only after its first events",
+    file: "thread/thread.ts",
+    find: "this.supervisor.begun();",
+    replace: "setTimeout(() => this.supervisor.begun());",
+    tests: ["subagents/sessions"],
+  },
 ]);
