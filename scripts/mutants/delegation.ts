@@ -205,4 +205,18 @@ export const delegation = inPackage("packages/core", [
     replace: "setTimeout(() => this.supervisor.begun());",
     tests: ["subagents/sessions"],
   },
+  {
+    attacks: "budget: what a subagent works until agent_await has waited long enough is no work of the turn",
+    file: "folds/stopwatch.ts",
+    find: "event.workedMs ?? 0",
+    replace: "0",
+    tests: ["subagents/budget-time"],
+  },
+  {
+    attacks: "budget: a subagent that waits for a person works for the turn that awaits it",
+    file: "thread/child-run.ts",
+    find: "return isAtWork ? ms - turn.watch.ms : 0;",
+    replace: "return ms - turn.watch.ms;",
+    tests: ["subagents/budget-time"],
+  },
 ]);

@@ -275,6 +275,14 @@ function workOf({ state: { turn }, ports: { clock }, supervisor, children }: Thr
   return { ms: ms + Math.min(sinceMs, belowMs), isAtWork: below.some(({ isAtWork }) => isAtWork) };
 }
 
+/** How long the subagents have worked that the turn of a thread waits for, since it does. None does, if they wait for a person. */
+export function workedBelow(thread: Thread): number {
+  const { turn } = thread.state;
+  if (!turn || !isWaiting(turn)) return 0;
+  const { ms, isAtWork } = workOf(thread);
+  return isAtWork ? ms - turn.watch.ms : 0;
+}
+
 /** Whether this process drives the thread, or a subagent that its turn waits for. */
 const isDrivenHere = ({ supervisor, children, state: { turn } }: Thread): boolean =>
   supervisor.isAtWork || (turn !== null && children.awaitedBy(turn).some(isDrivenHere));
