@@ -219,4 +219,11 @@ export const delegation = inPackage("packages/core", [
     replace: "return ms - turn.watch.ms;",
     tests: ["subagents/budget-time"],
   },
+  {
+    attacks: "subagents: what ends with a run aborts the turn that a person's message begins",
+    file: "thread/child-run.ts",
+    find: ", ...(ended && { turnId: ended.turnId })",
+    replace: "",
+    tests: ["subagents/people"],
+  },
 ]);

@@ -290,9 +290,10 @@ const isDrivenHere = ({ supervisor, children, state: { turn } }: Thread): boolea
 /** What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended. */
 async function hasEndedBelow(child: Thread): Promise<boolean> {
   if (child.state.runs.unfinished.size === 0) return true;
-  await child.command(({ runs }) => {
+  await child.command(({ runs, ended }) => {
     const isDone = runs.unfinished.size === 0 || hasCancelledRuns(runs);
-    return isDone ? null : { events: [{ type: "abort_requested" }] };
+    // Not the turn that a driver may be about to begin for a person.
+    return isDone ? null : { events: [{ type: "abort_requested", ...(ended && { turnId: ended.turnId }) }] };
   });
   return false;
 }

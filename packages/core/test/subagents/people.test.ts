@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import { call, say, script, scriptedBy } from "@cinch/testkit";
-import { noting } from "../support.ts";
+import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
+import { gated, noting, permissions } from "../support.ts";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
   messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
@@ -161,5 +161,35 @@ test("a long report in a note is cut and closed", async () => {
   await h.sendMessage({ content: "go" });
   await h.settled();
   assert.match(notes(h.getDisplayState().messages)[0]!, /<\/task_result>$/);
+  await h.close();
+});
+
+test("a message that waits until the run of a subagent has ended is answered, also if the run left a subagent in the background", async () => {
+  const { gate, started, open } = gated();
+  const search = new Agent({ name: "search", model: script(hang("…")), tools: {} });
+  const exploring = script(
+    call("task", { agent: "search", prompt: "Search", background: true }),
+    call("gate", {}),
+    say("Explored."),
+    say("Answered."),
+  );
+  const explore = new Agent({
+    name: "explore",
+    model: exploring,
+    tools: { gate },
+    subagents: [search],
+    subagentBackground: true,
+  });
+  const model = script(call("task", { agent: "explore", prompt: "Explore" }), say("Done."));
+  const agent = new Agent({ name: "dev", model, subagents: [explore], maxSubagentDepth: 2 });
+  const h = new Harness({ id: "t", agent, storage: memoryStore(), permissions });
+  const turn = h.sendMessage({ content: "go" });
+  await started;
+  const [threadId] = Object.keys(h.getDisplayState().activeSubagents);
+  const session = await h.createSession({ threadId: threadId! });
+  const { inputId } = await session.followUp({ content: "And?" });
+  open();
+  const answered = await session.resultOf({ inputId });
+  assert.deepEqual([(await turn).reason, textOf(answered.message?.content ?? [])], ["complete", "Answered."]);
   await h.close();
 });
