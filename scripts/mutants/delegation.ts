@@ -222,7 +222,14 @@ export const delegation = inPackage("packages/core", [
   {
     attacks: "subagents: what ends with a run aborts the turn that a person's message begins",
     file: "thread/child-run.ts",
-    find: ", ...(ended && { turnId: ended.turnId })",
+    find: ", ...(turnId === undefined ? {} : { turnId })",
+    replace: "",
+    tests: ["subagents/people"],
+  },
+  {
+    attacks: "subagents: the runs of a person's turn end with the run before it",
+    file: "thread/child-run.ts",
+    find: ".filter((run) => run.turnId === (turnId ?? run.turnId))",
     replace: "",
     tests: ["subagents/people"],
   },
