@@ -215,7 +215,7 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "subagents: what a run has not awaited stays",
     file: "thread/child-run.ts",
-    find: "if (child.state.runs.unfinished.size === 0) return true;",
+    find: "if (below(child.state).length === 0) return true;",
     replace: "return true;",
     tests: ["subagents/unawaited"],
   },

@@ -268,7 +268,13 @@ export const eventMap = {
     /** It waits for background children, and no person can answer it. */
     forChildren: z.optional(z.boolean()),
   })),
-  tool_resumed: command(() => ({ ...given, ...tool, resumeData: Json })),
+  tool_resumed: command(() => ({
+    ...given,
+    ...tool,
+    resumeData: Json,
+    /** How long the subagents have worked that the call waited for. */
+    workedMs: z.optional(z.number()),
+  })),
 
   mode_changed: command(() => ({
     ...given,

@@ -11,14 +11,12 @@ export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => 
   switch (event.type) {
     case "agent_start":
       return { ...watch, at: event.at };
-    case "tool_resumed":
     case "tool_approval_resolved":
       return isWaiting() ? { ...watch, at: event.at } : watch;
+    case "tool_resumed":
+      return isWaiting() ? waited(watch, event.at, event.workedMs ?? 0) : watch;
     case "subagent_end":
-      // The subagent may have waited for a person, too. What it has worked counts.
-      return isWaiting()
-        ? { at: event.at, ms: watch.ms + Math.min(sinceStart(watch, event.at), event.durationMs) }
-        : watch;
+      return isWaiting() ? waited(watch, event.at, event.durationMs) : watch;
     case "message_end":
       return event.interrupted ? watch : stopped(watch, event.at);
     case "usage_update":
@@ -34,5 +32,11 @@ export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => 
 }
 
 const sinceStart = ({ at }: Stopwatch, now: number): number => Math.max(0, now - at);
+
+/** Subagents may have waited for a person, too. What they have worked counts. */
+const waited = (watch: Stopwatch, now: number, workedMs: number): Stopwatch => ({
+  at: now,
+  ms: watch.ms + Math.min(sinceStart(watch, now), workedMs),
+});
 
 const stopped = (watch: Stopwatch, now: number): Stopwatch => ({ at: now, ms: watch.ms + sinceStart(watch, now) });

@@ -3,12 +3,12 @@ import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
 import { SignedThread } from "./signed-thread.ts";
 import { textOf } from "../events/message.ts";
-import { hasCancelledRuns, isCancelled, isOpenIn, worksOnRun, type Run } from "../folds/runs.ts";
+import { isCancelled, isOpenIn, worksOnRun, type Run } from "../folds/runs.ts";
 import { waitsForRun } from "../folds/awaited.ts";
-import type { Ended, Turn } from "../folds/state.ts";
+import type { Ended, ThreadState, Turn } from "../folds/state.ts";
 import { isWaiting } from "../folds/progress.ts";
 import { withTimeout } from "../ports/clock.ts";
-import { trieGet } from "../folds/trie.ts";
+import { trieEntries, trieGet } from "../folds/trie.ts";
 import { cancelledBeforeStart, endRun, failedRun, hasStarted, type EndedRun } from "../turn/ended-run.ts";
 import { introduction, relayed } from "./relay.ts";
 import { endedTurn, lastEnded, useOfRun, type RunUse } from "./run-turn.ts";
@@ -151,9 +151,9 @@ export class ChildRun {
       if (!this.#recorded) return this.#endUnlessEnded(child);
       // A deleted journal does not say any more what the run has used.
       used = useOfRun(child.state, this.#run.runId) ?? used;
-      const deleted = { ...failure("its thread was deleted"), ...used };
+      const deleted: ReportedRun = { ...failure("its thread was deleted"), ...used };
       const end = child.isDeleted ? deleted : await endOfRun(child, this.#run.runId);
-      if (end && (child.isDeleted || (await hasEndedBelow(child)))) {
+      if (end && (child.isDeleted || (await hasEndedBelow(child, end.turnId)))) {
         await this.#endCommands(end);
         // The abort of a cancelled run that has not begun removes its input.
         await this.#report(end === inputRemoved && this.#isCancelled ? cancelledBeforeStart : end);
@@ -213,7 +213,7 @@ export class ChildRun {
 
   /** Records the end of the run, unless it is recorded. */
   async #report(end: ReportedRun): Promise<null> {
-    const { cutOff, ...ended } = end;
+    const { turnId: _, cutOff, ...ended } = end;
     const { content, ...how } = this.#asTimeout(ended);
     const report = { content, cutOff };
     await this.#owner.command(({ runs, agent, ended: last }) => {
@@ -275,16 +275,29 @@ function workOf({ state: { turn }, ports: { clock }, supervisor, children }: Thr
   return { ms: ms + Math.min(sinceMs, belowMs), isAtWork: below.some(({ isAtWork }) => isAtWork) };
 }
 
+/** How long the subagents have worked that the turn of a thread waits for, since it does. None does, if they wait for a person. */
+export function workedBelow(thread: Thread): number {
+  const { turn } = thread.state;
+  if (!turn || !isWaiting(turn)) return 0;
+  const { ms, isAtWork } = workOf(thread);
+  return isAtWork ? ms - turn.watch.ms : 0;
+}
+
 /** Whether this process drives the thread, or a subagent that its turn waits for. */
 const isDrivenHere = ({ supervisor, children, state: { turn } }: Thread): boolean =>
   supervisor.isAtWork || (turn !== null && children.awaitedBy(turn).some(isDrivenHere));
 
-/** What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended. */
-async function hasEndedBelow(child: Thread): Promise<boolean> {
-  if (child.state.runs.unfinished.size === 0) return true;
-  await child.command(({ runs }) => {
-    const isDone = runs.unfinished.size === 0 || hasCancelledRuns(runs);
-    return isDone ? null : { events: [{ type: "abort_requested" }] };
+/**
+ * What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended.
+ * `turnId`: of the run. What a person's turns have started goes on.
+ */
+async function hasEndedBelow(child: Thread, turnId: string | undefined): Promise<boolean> {
+  const below = ({ runs }: ThreadState) =>
+    Array.from(trieEntries(runs.unfinished), ([, run]) => run).filter((run) => run.turnId === (turnId ?? run.turnId));
+  if (below(child.state).length === 0) return true;
+  await child.command((state) => {
+    const isDone = below(state).every(({ seq }) => seq <= state.runs.cancelledUpTo);
+    return isDone ? null : { events: [{ type: "abort_requested", ...(turnId === undefined ? {} : { turnId }) }] };
   });
   return false;
 }
@@ -312,8 +325,8 @@ const WHY: Record<Exclude<Ended["reason"], "complete">, string> = {
 /** The model did not stop by itself. */
 const CUT_OFF = new Set(["length", "content-filter", "interrupted"]);
 
-/** `cutOff`: why the report is incomplete. */
-type ReportedRun = EndedRun & { cutOff?: string | undefined };
+/** `turnId`: of the turn that worked on it, if there was one. `cutOff`: why the report is incomplete. */
+type ReportedRun = EndedRun & { turnId?: string; cutOff?: string | undefined };
 
 /** A provider may answer with a whole page. */
 const ERROR_CHARS = 500;
@@ -326,9 +339,9 @@ function detailOf({ detail, error }: Ended): string {
 }
 
 function runEndOf(ended: Ended): ReportedRun {
-  const { reason, message, finishReason, usage, cost, durationMs } = ended;
+  const { turnId, reason, message, finishReason, usage, cost, durationMs } = ended;
   const text = message ? textOf(message.content).trim() : "";
-  const used = { usage, cost, durationMs };
+  const used = { turnId, usage, cost, durationMs };
   const cutOff = CUT_OFF.has(finishReason) ? finishReason : undefined;
   if (reason === "complete" && text !== "") return { status: reason, content: text, isError: false, cutOff, ...used };
   const why = reason === "complete" ? "ended without a report" : WHY[reason];

@@ -6,7 +6,7 @@ import { isCancelled, type Run } from "../folds/runs.ts";
 import type { Turn } from "../folds/state.ts";
 import { trieEntries } from "../folds/trie.ts";
 import { withTimeout } from "../ports/clock.ts";
-import { ChildRun } from "./child-run.ts";
+import { ChildRun, workedBelow } from "./child-run.ts";
 import type { NewLive } from "../events/live-events.ts";
 import { introduction } from "./relay.ts";
 import type { Thread } from "./thread.ts";
@@ -65,10 +65,11 @@ export class Children {
     const { clock } = this.#thread.ports;
     const continued = this.#thread.command((state) => {
       const { turnId = "" } = state.turn ?? {};
+      const workedMs = workedBelow(this.#thread);
       const events = awaitingCalls(state).flatMap((call): NewEvent[] => {
         const { toolCallId, toolName } = call;
         const why = whyContinues(state, awaitPayload(call), clock.now());
-        return why === null ? [] : [{ type: "tool_resumed", turnId, toolCallId, toolName, resumeData: why }];
+        return why === null ? [] : [{ type: "tool_resumed", turnId, toolCallId, toolName, resumeData: why, workedMs }];
       });
       return events.length > 0 ? { events } : null;
     });

@@ -96,6 +96,11 @@ export class Supervisor {
     return this.#driver?.hasDriven ?? false;
   }
 
+  /** This process has appended under a lease, and nothing is told of it yet: the timeout of a subagent counts from the first event on. */
+  begun(): void {
+    this.#driver?.begun();
+  }
+
   get broken(): Error | null {
     return this.#broken;
   }

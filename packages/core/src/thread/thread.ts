@@ -236,6 +236,7 @@ export class Thread implements Journal {
     if (epoch !== undefined) {
       this.#follower.leave();
       this.feed.begin(epoch);
+      this.supervisor.begun();
     }
     this.#state.expect(events, after);
     this.owed.appended(events, after);

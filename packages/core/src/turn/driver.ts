@@ -174,6 +174,12 @@ export class Driver {
     return this.#hasDriven;
   }
 
+  /** Its first events are in the journal, or further ones. */
+  begun(): void {
+    if (this.takeover && !this.#hasDriven) this.ports.counters.takeovers++;
+    this.#hasDriven = true;
+  }
+
   get drives(): boolean {
     return this.#lease !== null && !this.closing.aborted;
   }
@@ -233,8 +239,6 @@ export class Driver {
         this.#lease = null;
         throw new LeaseLost();
       case "appended":
-        if (this.takeover && !this.#hasDriven) this.ports.counters.takeovers++;
-        this.#hasDriven = true;
         // Not the time at which the store answered: the process may have been suspended since the events were made, and replaced.
         this.#confirmedAt = appended.events[0]!.at;
         this.#lease = appended.released ? null : { epoch: appended.epoch };

@@ -180,3 +180,46 @@ test("what a background subagent works while the turn awaits it is work of that 
   assert.equal((await h.sendMessage({ content: "go" })).reason, "budget");
   await h.close();
 });
+
+for (const { does, reason } of [
+  { does: "works", reason: "budget" },
+  { does: "has worked, and asks a person", reason: "complete" },
+])
+  test(`a turn that awaits a background subagent again and again, which ${does}, ends with ${reason} at its wallMs`, async () => {
+    const clock = heldClock();
+    const begun = Promise.withResolvers<void>();
+    const works = defineTool({
+      description: "Works",
+      effect: "pure",
+      input: z.object({}),
+      execute: async (_, { signal, suspend }) => {
+        clock.ms += 300;
+        if (reason === "complete") suspend({ question: "Well?" });
+        begun.resolve();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return "aborted";
+      },
+    });
+    const wait = () => call("agent_await", { ids: ["bg-1"], mode: "all", timeout_ms: 500 });
+    const agent = new Agent({
+      name: "top",
+      model: script(
+        call("task", { agent: "aside", prompt: "a", background: true }),
+        wait(),
+        wait(),
+        wait(),
+        wait(),
+        say("Done."),
+      ),
+      subagents: [new Agent({ name: "aside", model: script(call("works", {})), tools: { works } })],
+      subagentBackground: { wake: false },
+    });
+    const h = new Harness({ id: "test", agent, clock, permissions, budget: { wallMs: 1_000 } });
+    h.subscribe((event) => {
+      if (event.type === "subagent_event" && event.status === "waiting") begun.resolve();
+      if (event.type === "tool_suspended") begun.promise.then(() => (clock.ms += 600)).catch(assert.fail);
+    });
+    assert.equal((await h.sendMessage({ content: "go" })).reason, reason);
+    await h.abort();
+    await h.close();
+  });

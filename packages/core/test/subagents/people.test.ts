@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import { call, say, script, scriptedBy } from "@cinch/testkit";
-import { noting } from "../support.ts";
+import { call, hang, say, script, scriptedBy, type Step } from "@cinch/testkit";
+import { gated, noting, permissions } from "../support.ts";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
   messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
@@ -161,5 +161,80 @@ test("a long report in a note is cut and closed", async () => {
   await h.sendMessage({ content: "go" });
   await h.settled();
   assert.match(notes(h.getDisplayState().messages)[0]!, /<\/task_result>$/);
+  await h.close();
+});
+
+test("a message that waits until the run of a subagent has ended is answered, also if the run left a subagent in the background", async () => {
+  const { gate, started, open } = gated();
+  const search = new Agent({ name: "search", model: script(hang("…")), tools: {} });
+  const exploring = script(
+    call("task", { agent: "search", prompt: "Search", background: true }),
+    call("gate", {}),
+    say("Explored."),
+    say("Answered."),
+  );
+  const explore = new Agent({
+    name: "explore",
+    model: exploring,
+    tools: { gate },
+    subagents: [search],
+    subagentBackground: true,
+  });
+  const model = script(call("task", { agent: "explore", prompt: "Explore" }), say("Done."));
+  const agent = new Agent({ name: "dev", model, subagents: [explore], maxSubagentDepth: 2 });
+  const h = new Harness({ id: "t", agent, storage: memoryStore(), permissions });
+  const turn = h.sendMessage({ content: "go" });
+  await started;
+  const [threadId] = Object.keys(h.getDisplayState().activeSubagents);
+  const session = await h.createSession({ threadId: threadId! });
+  const { inputId } = await session.followUp({ content: "And?" });
+  open();
+  const answered = await session.resultOf({ inputId });
+  assert.deepEqual([(await turn).reason, textOf(answered.message?.content ?? [])], ["complete", "Answered."]);
+  await h.close();
+});
+
+test("the subagent of a person's turn goes on when what the run before it has left in the background ends", async () => {
+  const { gate, started, open } = gated();
+  const stubborn = gated();
+  const asideEnded = Promise.withResolvers<void>();
+  const found: Step = async function* (options) {
+    await asideEnded.promise;
+    await wait(50);
+    yield* say("Found.")(options);
+  };
+  const searching = scriptedBy(({ prompt }) =>
+    JSON.stringify(prompt.at(-1)).includes("aside") ? call("gate", {}) : found,
+  );
+  const search = new Agent({ name: "search", model: searching, tools: { gate: stubborn.gate } });
+  const exploring = script(
+    call("task", { agent: "search", prompt: "aside", background: true }),
+    call("gate", {}),
+    say("Explored."),
+    call("task", { agent: "search", prompt: "Look" }),
+    say("Answered."),
+  );
+  const explore = new Agent({
+    name: "explore",
+    model: exploring,
+    tools: { gate },
+    subagents: [search],
+    subagentBackground: true,
+  });
+  const model = script(call("task", { agent: "explore", prompt: "Explore" }), say("Done."));
+  const agent = new Agent({ name: "dev", model, subagents: [explore], maxSubagentDepth: 2 });
+  const h = new Harness({ id: "t", agent, storage: memoryStore(), permissions });
+  const turn = h.sendMessage({ content: "go" });
+  await Promise.all([started, stubborn.started]);
+  const [threadId] = Object.keys(h.getDisplayState().activeSubagents);
+  const session = await h.createSession({ threadId: threadId! });
+  const { inputId } = await session.followUp({ content: "And?" });
+  session.subscribe((event) => {
+    if (event.type === "background_settled") asideEnded.resolve();
+  });
+  open();
+  await session.resultOf({ inputId });
+  assert.match(results(session.getDisplayState().messages).at(-1)!, /Found\./);
+  assert.equal((await turn).reason, "complete");
   await h.close();
 });

@@ -101,6 +101,43 @@ test("the time in which no process drove a subagent does not count for its timeo
   await h.close();
 });
 
+test("the timeout of a background subagent, and of one that waits for its own, holds after a takeover in the middle of an answer", async () => {
+  for (const isNested of [false, true]) {
+    const data = new MemoryData();
+    const make = (storage: MemoryStore) => {
+      const answering = script(hang("x"), hang("y"));
+      const search = new Agent({ name: "search", model: answering, tools: {} });
+      const model = isNested ? script(call("task", { agent: "search", prompt: "b" }), say("ok")) : answering;
+      const worker = new Agent({ name: "worker", model, tools: {}, subagents: isNested ? [search] : false });
+      const starting = script(
+        call("task", { agent: "worker", prompt: "a", background: true }),
+        say("done"),
+        say("seen"),
+      );
+      const subagentBackground = { timeout: 300 };
+      const agent = new Agent({
+        name: "dev",
+        model: starting,
+        subagents: [worker],
+        maxSubagentDepth: 2,
+        subagentBackground,
+      });
+      return new Harness({ id: "t", agent, storage });
+    };
+    const s1 = new MemoryStore(data);
+    const h1 = make(s1);
+    const begun = next(h1, "subagent_text_delta");
+    await h1.sendMessage({ content: "go" });
+    await begun;
+    s1.die();
+    const h = make(new MemoryStore(data));
+    const ended = next(h, "background_settled");
+    await h.switchThread({ threadId: h1.getCurrentThreadId()! });
+    assert.equal((await ended).status, "timeout");
+    await h.close();
+  }
+});
+
 test("nothing stays open after a tree has ended and its sessions have left", async () => {
   const data = new MemoryData();
   const h = asking(new MemoryStore(data));
