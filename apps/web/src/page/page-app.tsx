@@ -61,6 +61,7 @@ export function PageApp({ client, info, guide }: Props): VNode {
     entering.then(
       (session) => (isGone ? undefined : setSeat(session)),
       (error: unknown) => {
+        if (isGone) return;
         report(error);
         setThreadId(null);
       },
