@@ -5,6 +5,19 @@ import { begin, openTab, servedPage } from "./served-page.ts";
 
 const test = browserTests();
 
+test("a page whose thread is deleted elsewhere says so, and shows where to begin", async (context) => {
+  await using served = await servedPage({ model: script(say("The first answer.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "First");
+  await tab.waitForSelector("text=The first answer.");
+  const [thread] = await served.harness.listThreads();
+  await served.harness.deleteThread({ threadId: thread!.id });
+  await tab.waitForSelector(".notice.error >> text=This thread was deleted elsewhere.");
+  await tab.waitForSelector("text=What shall we do?");
+  assert.equal(new URL(tab.url()).hash, "");
+  assert.deepEqual(tab.problems, []);
+});
+
 test("a thread that can't be opened, and was left meanwhile, does not close the one that is shown", async (context) => {
   await using served = await servedPage({ model: script(say("The first answer."), say("The second answer.")) });
   const tab = await openTab(context, served.address);

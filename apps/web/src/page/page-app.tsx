@@ -57,15 +57,18 @@ export function PageApp({ client, info, guide }: Props): VNode {
   useEffect(() => {
     let isGone = false;
     if (threadId === null) return setSeat(null);
+    const leave = (why: unknown) => {
+      if (isGone) return;
+      report(why);
+      setThreadId(null);
+    };
+    const enter = (session: RemoteSession) => {
+      if (isGone) return;
+      session.subscribe(({ type }) => type === "thread_deleted" && leave("This thread was deleted elsewhere."));
+      setSeat(session);
+    };
     const entering = client.createSession({ threadId });
-    entering.then(
-      (session) => (isGone ? undefined : setSeat(session)),
-      (error: unknown) => {
-        if (isGone) return;
-        report(error);
-        setThreadId(null);
-      },
-    );
+    entering.then(enter, leave);
     return () => {
       isGone = true;
       entering.then((session) => session.close()).catch(() => {});
