@@ -176,7 +176,7 @@ export function pickerFound<T>(
   found: { query: string; items: readonly PickItem<T>[] },
 ): PickerState<T> {
   if (found.query !== queryOf(state)) return state;
-  const marked = state.items[state.marked]?.label;
+  const marked = state.items[state.marked]?.value;
   const next = searched({ ...state, found });
   // The mark stays where the user put it, if the item is still there.
   return withMark(
@@ -185,7 +185,7 @@ export function pickerFound<T>(
       ? 0
       : Math.max(
           0,
-          next.items.findIndex(({ label }) => label === marked),
+          next.items.findIndex(({ value }) => value === marked),
         ),
   );
 }
