@@ -5,16 +5,18 @@ import { begin, openTab, servedPage } from "./served-page.ts";
 
 const test = browserTests();
 
-test("a page whose thread is deleted elsewhere says so, and shows where to begin", async (context) => {
+test("a page whose thread is deleted elsewhere says so, and what is typed there can begin another", async (context) => {
   await using served = await servedPage({ model: script(say("The first answer.")) });
   const tab = await openTab(context, served.address);
   await begin(tab, "First");
   await tab.waitForSelector("text=The first answer.");
+  await tab.fill("#message", "typed");
   const [thread] = await served.harness.listThreads();
   await served.harness.deleteThread({ threadId: thread!.id });
   await tab.waitForSelector(".notice.error >> text=This thread was deleted elsewhere.");
   await tab.waitForSelector("text=What shall we do?");
   assert.equal(new URL(tab.url()).hash, "");
+  assert.equal(await tab.inputValue("#message"), "typed");
   assert.deepEqual(tab.problems, []);
 });
 
