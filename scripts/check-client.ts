@@ -6,7 +6,7 @@ import { build } from "esbuild";
  * What a browser loads of each entry point, minified and compressed; of the hooks without React. The goal for the client is 8,000, of which
  * the folds take 5,500. With `--table`: what each module adds, that is, how much smaller the whole would be without it.
  */
-const LIMITS = { "packages/client/src/index.ts": 13_710, "packages/client/src/react.ts": 1_023 };
+const LIMITS = { "packages/client/src/index.ts": 13_710, "packages/client/src/react.ts": 1_026 };
 const problems: string[] = [];
 for (const [entry, limit] of Object.entries(LIMITS)) {
   const { outputFiles, metafile } = await build({

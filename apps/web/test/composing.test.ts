@@ -106,17 +106,20 @@ test("an arrow in the palette leads to commands that were out of sight", async (
 });
 
 test("a message is edited and sent again: a rewind puts it into the composer, before what is typed there", async (context) => {
-  await using served = await servedPage({ model: script(say("One."), say("Two.")) });
+  await using served = await servedPage({ model: script(say("One."), say("Two.")), storage: memoryStore() });
   const tab = await openTab(context, served.address);
   await begin(tab, "First");
   await tab.waitForSelector("text=One.");
   await begin(tab, "Secnod");
   await tab.waitForSelector("text=Two.");
   await tab.fill("#message", "typed");
+  await tab.setInputFiles("input[type=file]", TEXT_FILE);
+  await tab.waitForSelector(".attached >> text=notes.txt");
   await tab.hover(".entry.user >> nth=1");
   await tab.click(".entry.user >> nth=1 >> .rewind");
   await tab.click("dialog .choices >> text=Rewind");
   await tab.waitForFunction(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "Secnod\ntyped");
+  assert.equal(await tab.locator(".attached >> text=notes.txt").count(), 1, "what is attached stays attached");
   await begin(tab, "Second");
   await tab.waitForSelector(".conversation >> text=Two.");
   assert.deepEqual(await tab.locator(".message.user .typed").allTextContents(), ["First", "Second"]);

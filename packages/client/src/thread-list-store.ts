@@ -82,10 +82,14 @@ export class ThreadListStore<T> {
     const changes = await this.#source.followThreads();
     const leave = () => void changes.return?.();
     signal.addEventListener("abort", leave);
-    if (signal.aborted) leave();
-    await this.#loaded();
-    // If it fails now, the list stays as it is until the next change. A source that refuses it ends the changes, too.
-    for await (const _ of changes) this.#loaded().catch(() => undefined);
+    try {
+      if (signal.aborted) return;
+      await this.#loaded();
+      // If it fails now, the list stays as it is until the next change. A source that refuses it ends the changes, too.
+      for await (const _ of changes) this.#loaded().catch(() => undefined);
+    } finally {
+      leave();
+    }
   }
 
   /** A list that was loaded is shown until there is a newer one. */

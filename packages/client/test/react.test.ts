@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, type Client } from "@cinch/client";
-import { usePending, useThread, useThreads, type ThreadSource } from "@cinch/client/react";
-import type { Harness } from "@cinch/core";
+import { usePending, useThread, useThreads, type ThreadLists, type ThreadSource } from "@cinch/client/react";
+import type { Harness, ThreadRecord } from "@cinch/core";
+import { ThreadChanges } from "@cinch/core/remote";
 import { call, say, script } from "@cinch/testkit";
 import { Component, createElement, StrictMode, type ReactNode } from "react";
 import { create, type ReactTestRenderer } from "react-test-renderer";
@@ -162,3 +163,34 @@ for (const [where, sourceOf] of Object.entries(sources))
     assert.deepEqual(waits, []);
     await client.close();
   });
+
+test("a list that fails again and again is followed once", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const open = new Set<ThreadChanges>();
+  const threads: ThreadRecord[][] = [[]];
+  const source: ThreadLists = {
+    listThreads: async () => threads.pop() ?? Promise.reject(new Error("The list is broken.")),
+    pending: async () => [],
+    followThreads: async () => {
+      const changes: ThreadChanges = new ThreadChanges(() => open.delete(changes));
+      open.add(changes);
+      return changes;
+    },
+  };
+  const root = mounted(() => `${useThreads(source)?.length ?? "loading"}`);
+  const passed = async () => {
+    for (let n = 0; n < 10; n++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await passed();
+  for (const changes of open) changes.end();
+  for (let tries = 0; tries < 3; tries++) {
+    await passed();
+    t.mock.timers.tick(10_000);
+    await passed();
+    assert.ok(open.size <= 1, `${open.size} are open`);
+  }
+  assert.equal(root.toJSON(), "0");
+  root.unmount();
+  await passed();
+  assert.equal(open.size, 0);
+});

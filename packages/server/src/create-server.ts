@@ -7,7 +7,7 @@ import { CallerLimits } from "./access/caller-limits.ts";
 import { LOOPBACK } from "./access/site-check.ts";
 import { ROLES, type Authenticate } from "./access/who.ts";
 import { Feeds } from "./feeds/feeds.ts";
-import { formMs, limitsOf } from "./limits.ts";
+import { largeBodyMs, limitsOf } from "./limits.ts";
 import { printFailures } from "./observe/log-line.ts";
 import { Metrics } from "./observe/metrics.ts";
 import { recordUnread } from "./observe/unread-requests.ts";
@@ -99,7 +99,7 @@ export function createServer(options: ServerOptions): CinchServer {
     const server = createHttpServer(
       {
         headersTimeout: requestMs,
-        requestTimeout: formMs(limits, limits.fileBytes),
+        requestTimeout: largeBodyMs(limits, limits.fileBytes),
         connectionsCheckingInterval: Math.min(1_000, requestMs),
       },
       node,

@@ -5,7 +5,7 @@ export interface ServerLimits {
   bodyBytes: number;
   /** Of a message with its files. */
   fileBytes: number;
-  /** In how many milliseconds the headers, and then the body of a request must have arrived. Forms have longer: `formMs`. */
+  /** In how many milliseconds the headers, and then the body of a request must have arrived. One with files has longer: `largeBodyMs`. */
   requestMs: number;
   /** Open streams of one caller. */
   streams: number;
@@ -38,8 +38,9 @@ export function limitsOf(given: Partial<ServerLimits> = {}): ServerLimits {
   return { ...DEFAULT_LIMITS, ...given };
 }
 
-/** Each kilobyte of a form has as long as on a line of 256 kbit/s. */
+/** Each kilobyte of a body with files has as long as on a line of 256 kbit/s. */
 const SLOW_BYTES_PER_MS = 32;
 
-/** In how many milliseconds a form of this length must have arrived. */
-export const formMs = ({ requestMs }: ServerLimits, bytes: number): number => requestMs + bytes / SLOW_BYTES_PER_MS;
+/** In how many milliseconds a body with files, of this length, must have arrived. */
+export const largeBodyMs = ({ requestMs }: ServerLimits, bytes: number): number =>
+  requestMs + bytes / SLOW_BYTES_PER_MS;

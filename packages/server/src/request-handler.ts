@@ -20,7 +20,7 @@ import { checkRole } from "./routes/role.ts";
 import type { Route, RouteCall, ServerParts } from "./routes/route.ts";
 import { waited } from "./routes/waited.ts";
 import { PathId } from "./routes/wire-schemas.ts";
-import { formMs } from "./limits.ts";
+import { largeBodyMs } from "./limits.ts";
 
 interface HandlerPorts {
   parts: ServerParts;
@@ -185,14 +185,13 @@ const commandIdOf = (key: string, asked: unknown): string =>
   createHash("sha256").update(key).update(JSON.stringify(asked)).digest("hex").slice(0, 32);
 
 async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
-  const { bodyBytes, fileBytes, requestMs: ms } = parts.limits;
+  const { bodyBytes, fileBytes, requestMs } = parts.limits;
   const isForm = route.takesFiles === true && isMultipart(request);
-  if (!isForm && !route.hasLargeBody) return jsonBody(request, { bytes: bodyBytes, ms });
+  if (!isForm && !route.hasLargeBody) return jsonBody(request, { bytes: bodyBytes, ms: requestMs });
   const isRead = isLongerThan(bodyBytes, request) ? parts.callers.largeBody(who) : undefined;
-  const limits = { bytes: fileBytes, ms };
+  const limits = { bytes: fileBytes, ms: largeBodyMs(parts.limits, lengthOf(request) ?? 0) };
   try {
-    if (!isForm) return await jsonBody(request, limits, route.readOf);
-    return await multipartBody(request, { ...limits, ms: formMs(parts.limits, lengthOf(request) ?? 0) });
+    return await (isForm ? multipartBody(request, limits) : jsonBody(request, limits, route.readOf));
   } finally {
     isRead?.();
   }

@@ -22,38 +22,34 @@ export async function pickFrom<T>(dialogs: Dialogs, list: PickList<T>): Promise<
   return chosen?.value;
 }
 
-/** One search and one preview at a time: what the user has passed meanwhile is not loaded. */
+/**
+ * One search and one preview at a time: what the user has passed meanwhile is not loaded. What was loaded changes the state, which is
+ * observed again while the list is shown.
+ */
 class PickLoader<T> {
   readonly #list: PickList<T>;
   #searching = false;
   #previewing = false;
-  #state: PickerState<T> | undefined;
 
   constructor(list: PickList<T>) {
     this.#list = list;
   }
 
   observe(state: PickerState<T>, change: ChangeState<PickerState<T>>): void {
-    this.#state = state;
     const { search, preview } = pickerWants(state);
     if (search !== null && !this.#searching) {
       this.#searching = true;
       const found = this.#list.search!(search).catch(() => []);
       found
-        .then((items) => change((now) => pickerFound(now, { query: search, items })))
-        .finally(() => this.#next(change, () => (this.#searching = false)));
+        .finally(() => (this.#searching = false))
+        .then((items) => change((now) => pickerFound(now, { query: search, items })));
     }
     if (preview !== null && !this.#previewing) {
       this.#previewing = true;
       const lines = this.#list.preview!(preview.item).catch((error: unknown) => [line(messageOf(error))]);
       lines
-        .then((shown) => change((now) => pickerPreviewed(now, { key: preview.key, lines: shown })))
-        .finally(() => this.#next(change, () => (this.#previewing = false)));
+        .finally(() => (this.#previewing = false))
+        .then((shown) => change((now) => pickerPreviewed(now, { key: preview.key, lines: shown })));
     }
-  }
-
-  #next(change: ChangeState<PickerState<T>>, done: () => void): void {
-    done();
-    if (this.#state) this.observe(this.#state, change);
   }
 }

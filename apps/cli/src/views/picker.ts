@@ -140,8 +140,10 @@ const inWay = <T>({ list, way }: PickerState<T>, item: PickItem<T>): PickItem<T>
 
 function searched<T>(state: PickerState<T>): PickerState<T> {
   const query = queryOf(state);
-  const all = state.found?.query === query ? state.found.items : matching(query, state.list.items);
-  return { ...state, items: all, marked: 0 };
+  const found = state.found?.query === query ? state.found.items : null;
+  // What fits by its name is shown before the search is done, and stays where it is.
+  const items = [...new Set([...matching(query, found ?? state.list.items), ...(found ?? [])])];
+  return { ...state, items, marked: 0 };
 }
 
 const queryOf = <T>({ query }: PickerState<T>): string => fieldText(query).trim();
@@ -176,7 +178,7 @@ export function pickerFound<T>(
   found: { query: string; items: readonly PickItem<T>[] },
 ): PickerState<T> {
   if (found.query !== queryOf(state)) return state;
-  const marked = state.items[state.marked]?.label;
+  const marked = state.items[state.marked]?.value;
   const next = searched({ ...state, found });
   // The mark stays where the user put it, if the item is still there.
   return withMark(
@@ -185,7 +187,7 @@ export function pickerFound<T>(
       ? 0
       : Math.max(
           0,
-          next.items.findIndex(({ label }) => label === marked),
+          next.items.findIndex(({ value }) => value === marked),
         ),
   );
 }

@@ -206,6 +206,27 @@ test("a list that is longer than what was given loads what fits the query, and a
   assert.equal(choiceAfter(numbers, state, [key("enter")]).value, 500);
 });
 
+test("the mark stays on its item when what was found comes, also among items of one name", () => {
+  const items = [1, 2].map((value) => ({ value, label: "same" }));
+  const state = stateAfter(numbers, pickerState({ ...hundred, items }), [...typed("same"), key("down")]);
+  const found = pickerFound(state, { query: "same", items: items.map((item) => ({ ...item })) });
+  assert.equal(choiceAfter(numbers, found, [key("enter")]).value, 2);
+});
+
+test("what fits by its name stays before what is found later by its text, so the first item is the one that was shown", () => {
+  const items = [
+    { value: 1, label: "hello" },
+    { value: 2, label: "write a.txt" },
+  ];
+  const state = stateAfter(numbers, pickerState({ ...hundred, items }), typed("a.txt"));
+  const found = pickerFound(state, { query: "a.txt", items });
+  assert.deepEqual(
+    found.items.map(({ value }) => value),
+    [2, 1],
+  );
+  assert.equal(choiceAfter(numbers, found, [key("enter")]).value, 2);
+});
+
 test("a letter that names a way never chooses: Enter does, and in a search it is a letter", () => {
   const list: PickList<string> = {
     title: "Rewind",

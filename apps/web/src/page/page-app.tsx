@@ -10,6 +10,7 @@ import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
 import { ThreadNav } from "./threads/thread-nav.tsx";
 import { UNDO_MS, useDeletion } from "./threads/use-deletion.ts";
+import { moveDraft } from "./ui/draft.ts";
 import { KeysDialog } from "./ui/keys-dialog.tsx";
 import { Notices, type PageNotice } from "./ui/notices.tsx";
 import { Palette } from "./ui/palette.tsx";
@@ -57,14 +58,22 @@ export function PageApp({ client, info, guide }: Props): VNode {
   useEffect(() => {
     let isGone = false;
     if (threadId === null) return setSeat(null);
+    const leave = (why: unknown) => {
+      if (isGone) return;
+      report(why);
+      setThreadId(null);
+    };
+    const enter = (session: RemoteSession) => {
+      if (isGone) return;
+      session.subscribe(({ type }) => {
+        if (type !== "thread_deleted") return;
+        moveDraft(threadId, "new");
+        leave("This thread was deleted elsewhere.");
+      });
+      setSeat(session);
+    };
     const entering = client.createSession({ threadId });
-    entering.then(
-      (session) => (isGone ? undefined : setSeat(session)),
-      (error: unknown) => {
-        report(error);
-        setThreadId(null);
-      },
-    );
+    entering.then(enter, leave);
     return () => {
       isGone = true;
       entering.then((session) => session.close()).catch(() => {});

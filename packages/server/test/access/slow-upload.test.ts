@@ -36,3 +36,12 @@ test("a message with files has the time that its length needs on a slow line, if
   assert.equal(await sendSlowly(url, bytes, { ...type, "content-length": String(bytes.length) }), 200);
   assert.equal(await sendSlowly(url, bytes, type), 408);
 });
+
+test("a chat message with a file in its JSON has the time that its length needs, too", async () => {
+  await using at = await serving({ model: scriptedBy(() => say("Seen.")), limits: { requestMs: 1_000 } });
+  const file = { type: "file", mediaType: "image/png", url: `data:image/png;base64,${"A".repeat(600_000)}` };
+  const message = { id: "message_1", role: "user", parts: [{ type: "text", text: "look" }, file] };
+  const bytes = Buffer.from(JSON.stringify({ id: "thread_1", messages: [message] }));
+  const headers = { "content-type": "application/json", "content-length": String(bytes.length) };
+  assert.equal(await sendSlowly(`${at.url}/v1/chat`, bytes, headers), 200);
+});

@@ -31,11 +31,10 @@ export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: P
   const { info } = usePage();
   const people = usePresence(seat);
   const threadId = seat.getCurrentThreadId();
-  const [draftsGiven, setDraftsGiven] = useState(0);
-  useEffect(focusComposer, [threadId, draftsGiven]);
+  useEffect(focusComposer, [threadId]);
   const giveDraft = (text: string) => {
     addToDraft(threadId!, text);
-    setDraftsGiven((count) => count + 1);
+    focusComposer();
   };
   return (
     <SeatProvider value={seat}>
@@ -49,7 +48,7 @@ export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: P
             <Queue />
             <ConnectionNotice />
             {info.may.includes("talk") ? (
-              <Composer key={`${threadId} ${draftsGiven}`} />
+              <Composer key={threadId} />
             ) : (
               <p class="hint">Your token may read this thread, and not write to it.</p>
             )}

@@ -100,6 +100,13 @@ export function removeDraft(name: string): void {
   for (const key of [typedKey(name), sentKey(name)]) for (const kept of [inTab, inBrowser]) kept.set(key, null);
 }
 
+/** What was typed for a thread that is gone is for another. */
+export function moveDraft(from: string, to: string): void {
+  const text = textOf(from);
+  if (text !== "") addToDraft(to, text);
+  removeDraft(from);
+}
+
 function messagesIn(name: string): KeptText[] {
   const [returned, typed] = [returnedTo(name), read(typedKey(name))];
   return returned.length > 0 && typed === "" ? returned : [...returned, { id: randomIds("input"), content: typed }];
