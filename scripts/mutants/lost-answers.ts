@@ -102,6 +102,13 @@ export const lostAnswers = inPackage("packages/postgres", [
     tests: ["lost-answers"],
   },
   {
+    attacks: "postgres: appends wait for one that conflicts for ever, and fail with it",
+    file: "append-lanes.ts",
+    find: "if (failure && isShared && !isAskedAgain) {",
+    replace: 'if (meaning.kind === "failed" && isShared && !isAskedAgain) {',
+    tests: ["damage"],
+  },
+  {
     attacks: "appends that are asked for again take all connections of appends",
     file: "append-lanes.ts",
     find: "isAskedAgain ? this.#inTurn(ask) : ask()",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import type { CinchError } from "@cinch/core";
 import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
 
@@ -41,6 +42,21 @@ test("while an event is damaged, other threads are indexed and found, and its in
     ["sound"],
   );
   await assert.rejects(store.findInput("broken", "i", { all: true }), { code: "CORRUPT" });
+});
+
+test("a journal that is longer than its head says is not appended to, and others are", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  const ids = ["damaged", "one", "two"];
+  for (const id of ids) await store.append(id, [created()], { afterSeq: 0 });
+  await place.query(
+    "INSERT INTO cinch.events SELECT no, 2, 0, NULL, NULL, '{}' FROM cinch.threads WHERE id = 'damaged'",
+  );
+  const outcomes = await Promise.allSettled(ids.map((id) => store.append(id, [input("x")], { afterSeq: 1 })));
+  assert.deepEqual(
+    outcomes.map((one) => (one.status === "fulfilled" ? one.value.kind : (one.reason as CinchError).code)),
+    ["STORE_BUSY", "appended", "appended"],
+  );
 });
 
 test("a changed blob is CORRUPT", async () => {
