@@ -333,7 +333,8 @@ async function resultOf(
 }
 
 async function closeAll({ database, holder, watch, indexer }: Opened): Promise<void> {
-  await Promise.all([indexer.stop(), holder.stop()]);
+  indexer.stop();
+  await holder.stop();
   try {
     await database.write("UPDATE cinch.heads SET holder = NULL WHERE holder = $1", [holder.no]);
     await database.write("DELETE FROM cinch.holders WHERE no = $1", [holder.no]);
