@@ -70,3 +70,12 @@ test("a changed blob is CORRUPT", async () => {
   await place.query("UPDATE cinch.blobs SET bytes = set_byte(bytes, 0, 66)");
   await assert.rejects(store.blob(hash), { code: "CORRUPT", message: /The blob .* is damaged/ });
 });
+
+test("a damaged draft is lost, but not its thread", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+  await store.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "half" }]);
+  await place.query("UPDATE cinch.drafts SET body = '{'");
+  assert.deepEqual(await store.draft("t"), []);
+});
