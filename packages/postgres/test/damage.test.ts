@@ -79,3 +79,18 @@ test("a damaged draft is lost, but not its thread", async () => {
   await place.query("UPDATE cinch.drafts SET body = '{'");
   assert.deepEqual(await store.draft("t"), []);
 });
+
+test("a thread whose row is damaged is listed without its metadata, beside the others", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  const metadata = { a: 1 };
+  for (const id of ["sound", "damaged"]) await store.append(id, [created({ metadata })], { afterSeq: 0 });
+  await place.query("UPDATE cinch.threads SET metadata = '{' WHERE id = 'damaged'");
+  assert.deepEqual(
+    (await store.threads()).map((thread) => [thread.id, thread.metadata]),
+    [
+      ["damaged", {}],
+      ["sound", metadata],
+    ],
+  );
+});
