@@ -102,6 +102,13 @@ export const lostAnswers = inPackage("packages/postgres", [
     tests: ["lost-answers"],
   },
   {
+    attacks: "postgres: appends wait for one that conflicts for ever, and fail with it",
+    file: "append-lanes.ts",
+    find: "if (failure && isShared && !isAskedAgain) {",
+    replace: 'if (meaning.kind === "failed" && isShared && !isAskedAgain) {',
+    tests: ["damage"],
+  },
+  {
     attacks: "appends that are asked for again take all connections of appends",
     file: "append-lanes.ts",
     find: "isAskedAgain ? this.#inTurn(ask) : ask()",
@@ -174,15 +181,15 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "P2: what is heard of an earlier lease ends the beats of one that is being taken",
     file: "lease-holder.ts",
-    find: "if (this.#held.get(threadId) !== epoch) return;",
-    replace: "",
+    find: "if ((this.#held.get(threadId) ?? Infinity) <= epoch) this",
+    replace: "this",
     tests: ["lease-beats"],
   },
   {
     attacks: "P2: an append that could not take a lease ends the beats of the one that took it",
     file: "store.ts",
-    find: "if (isTaking && outcome.holder === holder.no) holder.takes(threadId, epoch);",
-    replace: "",
+    find: 'if (outcome.kind !== "appended" && outcome.kind !== "refused") return;',
+    replace: 'if (outcome.kind === "newer") return holder.released(threadId);\n  if (!("holder" in outcome)) return;',
     tests: ["lease-beats"],
   },
   {

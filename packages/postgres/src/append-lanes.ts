@@ -31,8 +31,8 @@ interface Waiting {
 const LANES = 2;
 const MAX_BATCH = 200;
 const MAX_BATCH_CHARS = 4_000_000;
-/** How often a batch may be in the way of others before it counts as a failure. */
-const MAX_CONFLICTS = 50;
+/** What conflicts more often, in about 3 s, may do so for ever, as an append to a damaged journal does. */
+const MAX_CONFLICTS = 20;
 
 /**
  * Sends appends in batches: while both lanes are busy, all that comes waits, and goes in one transaction when a lane is free.
@@ -127,15 +127,16 @@ export class AppendLanes {
         if (!(error instanceof QueryFailed)) return this.#reject(batch, error);
         const { meaning } = error;
         this.#cause = error.cause;
+        const isStuck = meaning.kind === "again" && ++conflicts > MAX_CONFLICTS;
+        const failure =
+          meaning.kind === "failed" ? meaning.error : isStuck && awayError(this.#database.place, error.cause);
         const isShared = batch.length > 1 || batch[0]!.op.retry;
-        if (meaning.kind === "failed" && isShared && !isAskedAgain) {
+        if (failure && isShared && !isAskedAgain) {
           this.#expire();
           return this.#sendAlone(batch);
         }
-        if (meaning.kind === "failed") this.#rejectFinally(batch, meaning.error);
-        if (meaning.kind === "failed" && this.#open.has(batch[0]!)) this.#database.warnUnknown("append", meaning.error);
-        if (meaning.kind === "again" && ++conflicts > MAX_CONFLICTS)
-          this.#rejectFinally(batch, awayError(this.#database.place, error.cause));
+        if (failure) this.#rejectFinally(batch, failure);
+        if (failure && this.#open.has(batch[0]!)) this.#database.warnUnknown("append", failure);
         if (error.isUnknown) unanswered += 1;
         this.#expire();
         if (batch.some((one) => this.#open.has(one)))

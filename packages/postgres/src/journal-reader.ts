@@ -136,7 +136,7 @@ export class JournalReader {
        WHERE d.thread = ${OF_THREAD} ORDER BY d.n`,
       [escapeText(threadId)],
     );
-    return rows.flatMap(({ body }) => JSON.parse(body) as DraftPiece[]);
+    return rows.flatMap(({ body }) => piecesIn(body));
   }
 
   /** `undefined` if it is damaged. */
@@ -160,6 +160,15 @@ export class JournalReader {
        WHERE excluded.seq > f.seq OR excluded.fingerprint <> f.fingerprint`,
       [escapeText(threadId), seq, escapeText(fingerprint), crc32(body) | 0, body],
     );
+  }
+}
+
+/** Empty if the draft is damaged: a draft may be lost. */
+function piecesIn(body: string): DraftPiece[] {
+  try {
+    return JSON.parse(body) as DraftPiece[];
+  } catch {
+    return [];
   }
 }
 

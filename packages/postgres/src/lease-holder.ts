@@ -34,8 +34,10 @@ export class LeaseHolder {
   readonly no: number;
   readonly #database: Database;
   readonly #watches = new Map<number, HolderWatch>();
-  /** By thread, the epoch of the lease that this store object has taken or takes now. Another process may have taken it meanwhile. */
+  /** By thread, the epoch of the lease that this store object has taken. Another process may have taken it meanwhile. */
   readonly #held = new Map<string, number>();
+  /** How many appends that take a lease are under way. */
+  #taking = 0;
   #followed: ReadonlySet<number> = new Set();
   /** The holders that were dead at the last beat. */
   #dead: ReadonlySet<number> = new Set();
@@ -60,24 +62,22 @@ export class LeaseHolder {
     this.#onDeath = callback;
   }
 
-  /** Must be called before a lease is taken: from then on others watch the beat. Returns the epoch that was held before. */
-  takes(threadId: string, epoch: number): number | undefined {
-    const earlier = this.#held.get(threadId);
-    this.#held.set(threadId, epoch);
+  /** Must be called before the append is sent that takes a lease: from then on others watch the beat. */
+  taking<T>(append: Promise<T>): Promise<T> {
+    this.#taking += 1;
     this.#start();
-    return earlier;
+    return append.finally(() => (this.#taking -= 1));
   }
 
-  /** The lease with this epoch is not held, or was not taken; the earlier one may still be. One that was taken later stays. */
-  released(threadId: string, epoch: number, earlier?: number): void {
-    if (this.#held.get(threadId) !== epoch) return;
-    if (earlier === undefined) this.#held.delete(threadId);
-    else this.#held.set(threadId, earlier);
+  /** An append of this store object has taken the lease with this epoch. */
+  took(threadId: string, epoch: number): void {
+    this.#held.set(threadId, Math.max(epoch, this.#held.get(threadId) ?? 0));
+    this.#start();
   }
 
-  /** No lease of the thread can be held any more. */
-  deleted(threadId: string): void {
-    this.#held.delete(threadId);
+  /** No lease of the thread up to this epoch is held any more. One that was taken later stays. */
+  released(threadId: string, epoch = Infinity): void {
+    if ((this.#held.get(threadId) ?? Infinity) <= epoch) this.#held.delete(threadId);
   }
 
   async announce({ address, draining }: { address?: string; draining?: boolean }): Promise<void> {
@@ -167,7 +167,7 @@ export class LeaseHolder {
     const watches = [...this.#watches.values()];
     const isUrgent = watches.some((watch) => watch.isSuspect(now) || now - watch.askedAt < ASKED_MS);
     const isWatching = [...this.#watches.keys()].some((holder) => !this.#followed.has(holder));
-    const isNeeded = isUrgent || isWatching || this.#held.size > 0;
+    const isNeeded = isUrgent || isWatching || this.#held.size > 0 || this.#taking > 0;
     if (!isNeeded || this.#timer || this.#isStopped) return;
     const next = () => {
       this.#timer = undefined;

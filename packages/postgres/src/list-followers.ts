@@ -1,10 +1,10 @@
 import { CinchError } from "@cinch/core";
 import { ThreadChanges } from "@cinch/core/store";
 import type { Database } from "./database.ts";
-import { escapeText } from "./escaped-text.ts";
+import { escapeText, unescapeText } from "./escaped-text.ts";
 import type { FollowBarrier } from "./follow-barrier.ts";
 import type { ChangeNotice } from "./change-notice.ts";
-import { THREAD_COLUMNS, recordOfRow, type ThreadListRow } from "./thread-listing.ts";
+import { THREAD_COLUMNS, listedRecordOf, type ThreadListRow } from "./thread-listing.ts";
 
 interface ChangedRow extends ThreadListRow {
   subagent: boolean;
@@ -140,13 +140,7 @@ export class ListFollowers {
   }
 
   #announceAll(rows: readonly ChangedRow[]): void {
-    for (const row of rows.toSorted((a, b) => a.touched - b.touched))
-      try {
-        this.#announce(row);
-      } catch (error) {
-        // A damaged row must not hide the others. What opens the thread reports it.
-        if (!(error instanceof CinchError)) throw error;
-      }
+    for (const row of rows.toSorted((a, b) => a.touched - b.touched)) this.#announce(row);
   }
 
   #announce(row: ChangedRow): void {
@@ -155,7 +149,7 @@ export class ListFollowers {
     const before = known?.get(row.no);
     if (!readers || !known || (before && before.version >= row.version)) return;
     const { no, version, asked, subagent } = row;
-    const thread = recordOfRow(row);
+    const thread = listedRecordOf(row);
     known.set(no, { version, asked, subagent });
     for (const reader of readers) {
       if (!subagent) reader.push({ kind: before ? "changed" : "created", thread });
@@ -167,7 +161,7 @@ export class ListFollowers {
     for (const { readers, known } of this.#followed.values()) {
       const before = known?.get(row.no);
       if (!known?.delete(row.no) || before?.subagent) continue;
-      for (const reader of readers) reader.push({ kind: "deleted", threadId: recordOfRow(row).id });
+      for (const reader of readers) reader.push({ kind: "deleted", threadId: unescapeText(row.id) });
     }
   }
 }

@@ -41,7 +41,6 @@ export class SearchIndexer {
   readonly #database: Database;
   #timer: NodeJS.Timeout | undefined;
   #since = Infinity;
-  #working: Promise<void> | undefined;
   #run: Promise<void> | undefined;
   #isStopped = false;
 
@@ -63,15 +62,13 @@ export class SearchIndexer {
     this.#timer = undefined;
     this.#since = Infinity;
     // A failure is reported by the next search, which indexes what is left.
-    this.#working ??= this.catchUp()
-      .catch(() => undefined)
-      .finally(() => (this.#working = undefined));
+    this.catchUp().catch(() => undefined);
   }
 
-  async stop(): Promise<void> {
+  /** Does not wait for a run, which may wait for a deletion: it ends with the connections. */
+  stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#working;
   }
 
   /** Indexes all events that were appended before the call. */

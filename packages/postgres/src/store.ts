@@ -112,14 +112,9 @@ class PostgresStore implements Store {
     // A piece of the draft that is saved late would belong to no message.
     if (op.ends_draft) await this.#drafts.get(threadId);
     await watch.passed();
-    const { take } = options;
-    const epoch = take === undefined ? options.epoch : take + 1;
-    const earlier = take === undefined ? undefined : holder.takes(threadId, take + 1);
-    const outcome = await lanes.append(op, blobs).catch((error: unknown) => {
-      if (take !== undefined) holder.released(threadId, take + 1, earlier);
-      throw error;
-    });
-    if (epoch !== undefined) settleLease(holder, { threadId, epoch, earlier, options, outcome });
+    const appended = lanes.append(op, blobs);
+    const outcome = await (options.take === undefined ? appended : holder.taking(appended));
+    settleLease(holder, { threadId, options, outcome });
     if (outcome.kind === "appended") {
       if (op.searched) indexer.appended();
       if (outcome.listed) watch.listed(outcome.no);
@@ -172,7 +167,7 @@ class PostgresStore implements Store {
     if (!row?.family) throw threadNotFound(threadId);
     for (const [no, encoded] of row.family) {
       const id = unescapeText(encoded);
-      holder.deleted(id);
+      holder.released(id);
       watch.listed(no);
       watch.changed(id);
     }
@@ -299,26 +294,15 @@ async function openOn(database: Database, directUrl: string): Promise<Opened> {
   };
 }
 
-interface LeaseOutcome {
-  threadId: string;
-  /** The epoch under which the events were appended, or which was to be taken. */
-  epoch: number;
-  /** The epoch that was held before the take. */
-  earlier: number | undefined;
-  options: AppendOptions;
-  outcome: AppendOutcome;
-}
-
-function settleLease(holder: LeaseHolder, { threadId, epoch, earlier, options, outcome }: LeaseOutcome): void {
-  const isTaking = options.take !== undefined;
-  if (outcome.kind === "appended" && !options.release) {
-    // Another append that was to take it may have failed meanwhile.
-    if (isTaking && outcome.holder === holder.no) holder.takes(threadId, epoch);
-    return;
-  }
-  if (outcome.kind === "newer" && !isTaking) return;
-  const isEarlierHeld = outcome.kind === "newer" || (outcome.kind === "refused" && outcome.holder === holder.no);
-  holder.released(threadId, epoch, isEarlierHeld ? earlier : undefined);
+/** The outcome may come late: it says nothing about a lease that was taken since. */
+function settleLease(
+  holder: LeaseHolder,
+  { threadId, options, outcome }: { threadId: string; options: AppendOptions; outcome: AppendOutcome },
+): void {
+  if (outcome.kind === "not_found") holder.released(threadId);
+  if (outcome.kind !== "appended" && outcome.kind !== "refused") return;
+  if (outcome.holder !== holder.no) holder.released(threadId, options.epoch ?? outcome.epoch);
+  else if (outcome.kind === "appended" && options.take !== undefined) holder.took(threadId, outcome.epoch);
 }
 
 async function resultOf(
@@ -349,7 +333,8 @@ async function resultOf(
 }
 
 async function closeAll({ database, holder, watch, indexer }: Opened): Promise<void> {
-  await Promise.all([indexer.stop(), holder.stop()]);
+  indexer.stop();
+  await holder.stop();
   try {
     await database.write("UPDATE cinch.heads SET holder = NULL WHERE holder = $1", [holder.no]);
     await database.write("DELETE FROM cinch.holders WHERE no = $1", [holder.no]);

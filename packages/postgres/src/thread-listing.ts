@@ -49,7 +49,7 @@ export class ThreadListing {
     if (query.query?.trim()) conditions.push(...matching(query.query, param));
     const most = limit === undefined || limit === Infinity ? "ALL" : param(Math.max(0, Math.floor(limit)));
     const text = `SELECT ${THREAD_COLUMNS} FROM ${THREADS} WHERE ${conditions.join(" AND ")} ORDER BY t.touched DESC LIMIT ${most}`;
-    return (await this.#database.read<ThreadListRow>(text, values)).map(recordOfRow);
+    return (await this.#database.read<ThreadListRow>(text, values)).map(listedRecordOf);
   }
 }
 
@@ -66,8 +66,18 @@ function matching(query: string, param: (value: unknown) => string): string[] {
   );
 }
 
+/** Without metadata if the row is damaged, so that the other threads can still be listed. What opens the thread reports it. */
+export function listedRecordOf(row: ThreadListRow): ThreadRecord {
+  try {
+    return recordOfRow(row);
+  } catch (error) {
+    if (!(error instanceof CinchError)) throw error;
+    return recordOfRow({ ...row, metadata: "{}" });
+  }
+}
+
 /** Throws `CORRUPT`. */
-export const recordOfRow = (row: ThreadListRow): ThreadRecord => ({
+const recordOfRow = (row: ThreadListRow): ThreadRecord => ({
   id: unescapeText(row.id),
   title: unescapeText(row.title),
   resourceId: unescapeText(row.resource),

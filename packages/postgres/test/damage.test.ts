@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import type { CinchError } from "@cinch/core";
 import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
 
@@ -43,6 +44,21 @@ test("while an event is damaged, other threads are indexed and found, and its in
   await assert.rejects(store.findInput("broken", "i", { all: true }), { code: "CORRUPT" });
 });
 
+test("a journal that is longer than its head says is not appended to, and others are", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  const ids = ["damaged", "one", "two"];
+  for (const id of ids) await store.append(id, [created()], { afterSeq: 0 });
+  await place.query(
+    "INSERT INTO cinch.events SELECT no, 2, 0, NULL, NULL, '{}' FROM cinch.threads WHERE id = 'damaged'",
+  );
+  const outcomes = await Promise.allSettled(ids.map((id) => store.append(id, [input("x")], { afterSeq: 1 })));
+  assert.deepEqual(
+    outcomes.map((one) => (one.status === "fulfilled" ? one.value.kind : (one.reason as CinchError).code)),
+    ["STORE_BUSY", "appended", "appended"],
+  );
+});
+
 test("a changed blob is CORRUPT", async () => {
   await using place = await Place.make();
   const store = await place.store();
@@ -53,4 +69,28 @@ test("a changed blob is CORRUPT", async () => {
   assert.deepEqual(await store.blob(hash), bytes);
   await place.query("UPDATE cinch.blobs SET bytes = set_byte(bytes, 0, 66)");
   await assert.rejects(store.blob(hash), { code: "CORRUPT", message: /The blob .* is damaged/ });
+});
+
+test("a damaged draft is lost, but not its thread", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+  await store.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "half" }]);
+  await place.query("UPDATE cinch.drafts SET body = '{'");
+  assert.deepEqual(await store.draft("t"), []);
+});
+
+test("a thread whose row is damaged is listed without its metadata, beside the others", async () => {
+  await using place = await Place.make();
+  const store = await place.store();
+  const metadata = { a: 1 };
+  for (const id of ["sound", "damaged"]) await store.append(id, [created({ metadata })], { afterSeq: 0 });
+  await place.query("UPDATE cinch.threads SET metadata = '{' WHERE id = 'damaged'");
+  assert.deepEqual(
+    (await store.threads()).map((thread) => [thread.id, thread.metadata]),
+    [
+      ["damaged", {}],
+      ["sound", metadata],
+    ],
+  );
 });

@@ -105,4 +105,17 @@ describe("the beats of a lease", { concurrency: 8 }, () => {
     assert.deepEqual([behind!.kind, taken!.kind], ["newer", "appended"]);
     await goOn(place);
   });
+
+  test("a lease that was taken keeps them when another append that was to take it hears late that it was behind", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0, release: true });
+    using answers = proxy.hold("behind");
+    const behind = store.append("t", [event("agent_start"), input("behind")], { afterSeq: 1, take: 1 });
+    await answers.answered;
+    await store.append("t", [event("agent_start")], { afterSeq: 2, take: 1 });
+    answers.release();
+    assert.equal((await behind).kind, "newer");
+    await goOn(place);
+  });
 });

@@ -78,7 +78,7 @@ describe("lost answers", { concurrency: 8 }, () => {
     const { unlock, appended, lose } = await lostAppend(at, 1);
     const failing = await failAppends(place, "40001");
     lose();
-    await until("many attempts", async () => (await failing.tries()) > 60 || !(await isPending(appended)));
+    await until("many attempts", async () => (await failing.tries()) > 30 || !(await isPending(appended)));
     assert.ok(await isPending(appended));
     await unlock();
     await failing.end();
@@ -163,6 +163,23 @@ describe("lost answers", { concurrency: 8 }, () => {
     await place.query("DROP FUNCTION cinch.append_many; ALTER FUNCTION cinch.append_really RENAME TO append_many");
     for (const { kind } of await Promise.all(appends)) assert.equal(kind, "appended");
     for (const id of ids) assert.deepEqual(contents(await store.read(id)), ["large"]);
+  });
+
+  test("an append that conflicts for ever, as one to a damaged journal does, holds up no others when its answer was lost", async () => {
+    await using at = await withProxy();
+    const { store, place, proxy } = at;
+    const ids = ["a", "b", "c"];
+    for (const id of ids) await store.append(id, [created()], { afterSeq: 0 });
+    await place.query("INSERT INTO cinch.events SELECT no, 2, 0, NULL, NULL, '{}' FROM cinch.threads WHERE id = 'a'");
+    const unlock = await place.lock("heads");
+    const [damaged, ...sound] = ids.map((id) => store.append(id, [input("x")], { afterSeq: 1 }));
+    await firstBlocked(place, "append_many");
+    proxy.dropAll();
+    await unlock();
+    for (const { kind } of await Promise.all(sound)) assert.equal(kind, "appended");
+    assert.ok(await isPending(damaged!));
+    await place.query("DELETE FROM cinch.events WHERE body = '{}'");
+    assert.equal((await damaged!).kind, "appended");
   });
 
   test("appends that are asked for again, and wait for a lock, leave others a connection", async () => {

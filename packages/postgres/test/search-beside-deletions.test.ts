@@ -69,4 +69,20 @@ describe("searches beside a deletion that waits", { concurrency: 4 }, () => {
     await end();
     assert.deepEqual(await late, FOUND);
   });
+
+  test("a store that closes while its words wait gives its leases back at once", async () => {
+    await using at = await withWaitingDeletion();
+    const { place, store, proxy, end } = at;
+    const url = new URL(proxy.url);
+    url.searchParams.set("application_name", place.schema);
+    const closing = await place.store({ url: url.href });
+    await closing.append("later", [created(), event("agent_start"), says("unheard")], { afterSeq: 0, take: 0 });
+    await firstBlocked(place, "index_words");
+    const closed = closing.close();
+    let status = "held";
+    await until("the end of the lease", async () => ({ status } = await store.lease("later")).status !== "held");
+    assert.equal(status, "free");
+    await end();
+    await closed;
+  });
 });
