@@ -202,8 +202,8 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "frozen: a hook that does not exist yet may be written where its link leads",
     file: "frozen/frozen-files.ts",
-    find: "leadsTo(path) ?? path",
-    replace: "realPath(path) ?? path",
+    find: "paths.flatMap(wayOf)",
+    replace: "paths.flatMap((path) => [path, realPath(path) ?? path])",
     tests: ["frozen/frozen"],
   },
   {

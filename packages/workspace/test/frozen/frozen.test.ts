@@ -283,6 +283,13 @@ describe("what is frozen", { skip: without("git") }, () => {
     await at.desk.ok("write_file", { file_path: "scripts/other.sh", content: "x" });
   });
 
+  test("is found beside hooks that lead to what no disk can have", async () => {
+    await using at = await opened();
+    symlinkSync("x".repeat(300), join(at.root, ".git/hooks/long"));
+    await at.desk.ok("write_file", { file_path: "scripts/other.sh", content: "x" });
+    await refuses(at.desk, ["scripts/hook.sh"], FROZEN);
+  });
+
   test("is any file if there are more hooks than are looked at", async () => {
     await using at = await opened();
     const target = join(at.root, "scripts/other.sh");
