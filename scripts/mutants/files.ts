@@ -207,6 +207,13 @@ export const files = inPackage("packages/workspace", [
     tests: ["frozen/frozen"],
   },
   {
+    attacks: "frozen: a link that a hook leads through may be deleted and written",
+    file: "disk/on-disk.ts",
+    find: "if (names.length === 0) way.push(next);",
+    replace: "",
+    tests: ["frozen/frozen"],
+  },
+  {
     attacks: "frozen: hooks that were not looked at may be written",
     file: "frozen/frozen-files.ts",
     find: 'return hooks ? within : [...within, { path: root, kind: "git" }];',

@@ -21,7 +21,7 @@ export function realPath(path: string): string | undefined {
 
 const MOST_LINKS = 40;
 
-/** A path, and where its links lead, also if nothing exists there yet. */
+/** A path, the links at its end that lead on, one after the other, and where they lead, also if nothing exists there yet. */
 export function wayOf(path: string): string[] {
   const way = [path];
   let there = parse(path).root;
@@ -36,6 +36,7 @@ export function wayOf(path: string): string[] {
       continue;
     }
     if (left-- === 0) return way;
+    if (names.length === 0) way.push(next);
     const target = readlinkSync(next);
     there = parse(target).root || there;
     names = [...target.split(sep), ...names];
