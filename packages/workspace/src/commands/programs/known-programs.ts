@@ -44,6 +44,9 @@ const SHOWS = `pn::MsuzCcrtmiEFPqgL;S;G;UwbRa oneline stat graph all author== si
     ignore-space-change exit-code quiet branches tags remotes committer== unified diff-filter== dirstat raw minimal histogram patience
     full-history color-words no-commit-id topo-order date-order no-index relative binary pickaxe-regex invert-grep left-right cherry-pick boundary merge-base
     compact-summary no-ext-diff no-textconv no-prefix walk-reflogs include-untracked count`;
+const CARGO = `vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
+    all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
+    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json`;
 const REVISES = `qvnfm:: continue abort skip quit no-commit no-edit mainline== allow-empty onto== autostash no-autostash quiet rebase-merges
     keep-base root autosquash no-verify no-ff ff-only ff squash message== stat no-stat verbose allow-unrelated-histories`;
 
@@ -131,10 +134,9 @@ const OPTIONS = `
   yarn/run+ ${NPM} !^--use-yarnrc
   yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
     ${NPM} !^--use-yarnrc
-  cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
-    vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
-    all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
-    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json !^--logfile
+  cargo/test,cargo/build,cargo/check,cargo/run,cargo/bench,cargo/doc,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
+    ${CARGO} !^--logfile
+  cargo/clippy,cargo/fmt ${CARGO} D:W:A:F: -- !^@
   go/vet vxan race tags= json ~ !^-
   go/test,go/build,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
