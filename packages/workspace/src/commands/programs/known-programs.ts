@@ -145,8 +145,8 @@ const OPTIONS = `
   uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
     qvn::Dr::U dev frozen locked upgrade quiet group== extra== all-extras verbose no-dev trace no-interaction --
   dotnet/build,dotnet/test,dotnet/restore,dotnet/clean,dotnet/format
-    c;v;f; configuration== no-restore no-build verbosity== filter== -- !^/ !^@
-  dotnet/run c;v;f; configuration== no-restore no-build verbosity== !^/ !^@ !^-b !^-B !^--b !^--B
+    c::v::f:: configuration== no-restore no-build verbosity== filter== -- !^/ !^@
+  dotnet/run c::v::f:: configuration== no-restore no-build verbosity== !^/ !^@ !^-b !^-B !^--b !^--B
   deno/test,deno/fmt,deno/lint,deno/check,deno/task Aq allow-all allow-read allow-net quiet check watch
   apt/install,apt-get/install,apt/update,apt-get/update,apt/upgrade,apt-get/upgrade,apt/remove,apt-get/remove,apt/autoremove,apt/list,apt/show,apt/search,brew/install,brew/update,brew/upgrade,brew/uninstall,rustup/update,rustup/target/add,rustup/component/add
     qyf yes quiet no-install-recommends fix-broken cask installed upgradable
