@@ -19,7 +19,7 @@ export interface KnownProgram {
 
 /** With any arguments they run nothing, and write only what they are meant to write. */
 const ANY = `
-  [ b2sum base32 base64 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand expr factor false fgrep fmt fold
+  [ b2sum base32 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand expr factor false fgrep fmt fold
   free grep groups head hexdump id jq join ls lsof md5sum nl nproc numfmt od paste pgrep printenv ps pwd readelf readlink realpath rev
   seq sha1sum sha224sum sha256sum sha384sum sha512sum size sleep stat strings tac tail test tr true tsort type uname unexpand uptime wc
   whereis which who whoami zcat : exit return break continue shift umask
@@ -60,6 +60,7 @@ const OPTIONS = `
   hostname fsiIdA <0
   arch - <0
   xxd bprui s:l:c:g: ps plain cols= len= seek= groupsize= ~ <1
+  base64 dDw:b:i:: decode wrap= ignore-garbage break= input=
   file bhikLNrsz0v brief mime mime-type mime-encoding dereference
   printf:first - !$( !${"`"}
   set euxvo: <0
