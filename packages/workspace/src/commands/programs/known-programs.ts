@@ -37,7 +37,7 @@ const ANY = `
 
 const NPM = `- s D g f y E w:: silent save-dev global force yes workspace== workspaces if-present json long depth== omit== include== production
     prefer-offline offline loglevel== ignore-scripts no-audit no-fund no-save save-exact legacy-peer-deps frozen-lockfile dry-run
-    package-lock-only ws tag== access== otp== quiet no-progress r recursive all prod dev watch`;
+    package-lock-only ws tag== access== otp== quiet no-progress recursive all prod dev watch`;
 const SHOWS = `pn::MsuzCcrtmiEFPqgL;S;G;UwbRa oneline stat graph all author== since== until== after== before== grep== format pretty name-only
     name-status no-color color decorate no-decorate abbrev-commit abbrev follow reverse merges no-merges first-parent cached staged
     word-diff check shortstat numstat date== patch no-patch max-count== skip== summary no-renames find-renames ignore-all-space
@@ -128,9 +128,10 @@ const OPTIONS = `
     qvsy silent quiet verbose version help yes
   npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version
     ${NPM}
-  npm/run+,npm/run-script+,pnpm/run+,bun/run+ ${NPM}
+  npm/run+,npm/run-script+,bun/run+ ${NPM}
+  pnpm/run+ ${NPM} r
   pnpm/test,pnpm/t,pnpm/start,pnpm/install,pnpm/i,pnpm/add,pnpm/remove,pnpm/rm,pnpm/update,pnpm/up,pnpm/publish,pnpm/build,pnpm/audit,pnpm/ls,pnpm/list,pnpm/why,pnpm/outdated
-    ${NPM}
+    ${NPM} r
   bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update ${NPM}
   yarn/run+ ${NPM} !^--use-yarnrc
   yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
