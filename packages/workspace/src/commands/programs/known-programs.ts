@@ -88,8 +88,9 @@ const OPTIONS = `
   tsc p::wvb noEmit watch project== build strict pretty skipLibCheck noemit version listFiles ~ !^@
   eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color --
   prettier lwcu check write list-different ignore-unknown log-level== cache --
-  jest,vitest,mocha ibt::g::w::u:: coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
-    updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit --
+  jest,vitest ibt::w::u coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
+    updateSnapshot run maxWorkers== onlyChanged --
+  mocha ibt::g::w bail ci watch grep== fgrep== timeout== recursive exit -- !^init
   pytest vqxslk:m:n::r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
     disable-warnings showlocals stepwise sw color= markers cov== -- !^@ !^-p
   ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl:: fix check diff select== ignore== quiet watch show-fixes unsafe-fixes
