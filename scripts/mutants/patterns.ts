@@ -213,6 +213,13 @@ export const patterns = inPackage("packages/workspace", [
     tests: ["commands/commands", "commands/commands-corpus"],
   },
   {
+    attacks: "patterns: a delimiter in brackets ends an expression of sed",
+    file: "commands/programs/filters.ts",
+    find: "(?:(?!${delimiter})[^\\\\\\n[]",
+    replace: "(?:(?!${delimiter})[^\\\\\\n]",
+    tests: ["commands/commands-corpus"],
+  },
+  {
     attacks: "patterns: sed may run what it replaces",
     file: "commands/programs/filters.ts",
     find: "[gpiI\\d]*`",

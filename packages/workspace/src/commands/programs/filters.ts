@@ -57,9 +57,12 @@ export function awk(words: readonly Word[]): Partial<CommandInfo> {
   return isSound ? {} : { opaque: true, reach: words.length - 1, loose: "all" };
 }
 
-const SED_ADDRESS = String.raw`(?:\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/)`;
+/** A regular expression. Most seds take a delimiter in brackets for a letter, others don't: none may be there without a backslash. */
+const sedRegex = (delimiter: string) =>
+  String.raw`(?:(?!${delimiter})[^\\\n[]|\\[^\n]|\[(?:\^|(?!\^))(?:\]|(?!\]))(?:\[:\w+:\]|\[(?![.:=])|\\[^\]\n]|(?!${delimiter})[^\]\\\n[])*\])*`;
+const SED_ADDRESS = String.raw`(?:\d+|\$|\/${sedRegex("/")}\/)`;
 const SED_PRINTS = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*!?\s*[pdq=]`;
-const SED_REPLACES = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*s([/|#,@])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*`;
+const SED_REPLACES = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*s([/|#,@])${sedRegex(String.raw`\1`)}\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*`;
 const SED_PART = new RegExp(String.raw`\s*(?:${SED_PRINTS}|${SED_REPLACES})\s*(?:;|\n|$)`, "y");
 
 /** Whether a sed script only prints and replaces. Others can write files and run commands. */
