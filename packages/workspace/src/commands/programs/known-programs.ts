@@ -127,15 +127,11 @@ const OPTIONS = `
   git/worktree/add fb:B: detach force lock checkout no-checkout quiet track
   npm,pnpm,yarn,bun,cargo,go,pip,docker,kubectl,gh,brew,apt,apt-get,terraform,uv,poetry,dotnet,deno,bundle,composer,rustup,mix,dart,flutter,swift
     qvsy silent quiet verbose version help yes
-  npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version
+  npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version,npm/run+,npm/run-script+,bun/run+,bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update
     ${NPM}
-  npm/run+,npm/run-script+,bun/run+ ${NPM}
-  pnpm/run+ ${NPM} r
-  pnpm/test,pnpm/t,pnpm/start,pnpm/install,pnpm/i,pnpm/add,pnpm/remove,pnpm/rm,pnpm/update,pnpm/up,pnpm/publish,pnpm/build,pnpm/audit,pnpm/ls,pnpm/list,pnpm/why,pnpm/outdated
+  pnpm/run+,pnpm/test,pnpm/t,pnpm/start,pnpm/install,pnpm/i,pnpm/add,pnpm/remove,pnpm/rm,pnpm/update,pnpm/up,pnpm/publish,pnpm/build,pnpm/audit,pnpm/ls,pnpm/list,pnpm/why,pnpm/outdated
     ${NPM} r
-  bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update ${NPM}
-  yarn/run+ ${NPM} !^--use-yarnrc
-  yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
+  yarn/run+,yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
     ${NPM} !^--use-yarnrc
   cargo/test,cargo/build,cargo/check,cargo/run,cargo/bench,cargo/doc,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
     ${CARGO} !^--logfile
