@@ -202,8 +202,15 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "frozen: a hook that does not exist yet may be written where its link leads",
     file: "frozen/frozen-files.ts",
-    find: "leadsTo(path) ?? path",
-    replace: "realPath(path) ?? path",
+    find: "paths.flatMap(wayOf)",
+    replace: "paths.flatMap((path) => [path, realPath(path) ?? path])",
+    tests: ["frozen/frozen"],
+  },
+  {
+    attacks: "frozen: a link that a hook leads through may be deleted and written",
+    file: "disk/on-disk.ts",
+    find: "if (names.length === 0) way.push(next);",
+    replace: "",
     tests: ["frozen/frozen"],
   },
   {

@@ -110,14 +110,14 @@ export const patternOptions = inPackage("packages/workspace", [
   {
     attacks: "patterns: what stands behind an equals sign is only a value",
     file: "commands/programs/options.ts",
-    find: "at === 1 && !first && /^(?:\\.|=[^-])/",
+    find: "at === 1 && !first && /^(?:[.:]|=[^-])/",
     replace: "at === 1 && /^[.=]/",
     tests: ["commands/options", "commands/commands-corpus"],
   },
   {
     attacks: "patterns: a value behind an equals sign is in doubt",
     file: "commands/programs/options.ts",
-    find: "/^(?:\\.|=[^-])/.test(rest)",
+    find: "/^(?:[.:]|=[^-])/.test(rest)",
     replace: "false",
     tests: ["commands/options", "commands/commands-corpus"],
   },

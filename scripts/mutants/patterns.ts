@@ -201,8 +201,8 @@ export const patterns = inPackage("packages/workspace", [
   {
     attacks: "patterns: a slash of awk may begin anything",
     file: "commands/programs/filters.ts",
-    find: "if (regex === undefined || /\\[\\^?\\]|\\[[^\\]]*$/.test(regex)) return false;",
-    replace: "if (regex === undefined) return false;",
+    find: "/^(?:[{(,~!;}\\n]|&&|\\|\\|)$/.test(before) ? AWK_REGEX.exec(program)?.[0] : undefined",
+    replace: "AWK_REGEX.exec(program)?.[0]",
     tests: ["commands/commands", "commands/commands-corpus"],
   },
   {
@@ -211,6 +211,13 @@ export const patterns = inPackage("packages/workspace", [
     find: "if (text === undefined || !isPlainSed(text)) return doubted;",
     replace: "",
     tests: ["commands/commands", "commands/commands-corpus"],
+  },
+  {
+    attacks: "patterns: a delimiter in brackets ends a regular expression",
+    file: "commands/programs/filters.ts",
+    find: "(?:(?!${delimiter})[^\\\\\\n[]",
+    replace: "(?:(?!${delimiter})[^\\\\\\n]",
+    tests: ["commands/commands-corpus"],
   },
   {
     attacks: "patterns: sed may run what it replaces",

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, opendirSync, openSync, readFileSync, type Dirent } from "node:fs";
 import { join, resolve } from "node:path";
-import { isFile, isFolder, isThere, leadsTo, realPath } from "../disk/on-disk.ts";
+import { isFile, isFolder, isThere, realPath, wayOf } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 import { GIT_FILES, GIT_FOLDER, OWN_FOLDER, STARTUP, type FrozenKind } from "./names.ts";
 
@@ -26,7 +26,7 @@ const MAX_HOOKS = 20_000;
 /** Files of git that name a folder are small. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
-/** The frozen files in the workspace: each under its own path, and under that of its link's target, which may not exist yet. */
+/** The frozen files in the workspace: each under its own path, and under those that its links lead to, which may not exist yet. */
 export function frozenFiles({ root, home }: FrozenFolders): FrozenFile[] {
   // Where `.git` is a file, it names the folder of the repository.
   const pointer = [join(root, ".git")].filter(isFile);
@@ -38,7 +38,7 @@ export function frozenFiles({ root, home }: FrozenFolders): FrozenFile[] {
   const git = [...pointer, ...apart.flatMap(filesOf), ...(hooks ?? []), ...crowd];
   const startup = home === undefined ? [] : STARTUP.map((name) => join(home, name));
   const of = (kind: FrozenKind, paths: readonly string[]) =>
-    [...new Set(paths.flatMap((path) => [path, leadsTo(path) ?? path]))].map((path): FrozenFile => ({ path, kind }));
+    [...new Set(paths.flatMap(wayOf))].map((path): FrozenFile => ({ path, kind }));
   const all = [...of("git", git), ...of("startup", startup), ...of("cinch", [join(root, OWN_FOLDER)])];
   const within = all.filter(({ path }) => path !== root && isWithin(path, root));
   // With more hooks than are looked at, any file may be the target of one.

@@ -33,9 +33,10 @@ test("letters after one that may take a value are judged as its value and as let
   assert.deepEqual(parse("v n;", "-vnx a"), "in doubt");
 });
 
-test("behind the first letter of a word, an equals sign or a dot begins a value", () => {
+test("behind the first letter of a word, an equals sign, a colon or a dot begins a value", () => {
   assert.deepEqual(parse("v n::", "-n=x a"), ["a"]);
   assert.deepEqual(parse("v n::", "-n. a"), ["a"]);
+  assert.deepEqual(parse("v n::", "-n:x a"), ["a"]);
   assert.deepEqual(parse("v n::", "-vn=x a"), "in doubt");
   assert.deepEqual(parse("v n::", "-v=x a"), "in doubt");
   // npm reads it as two words.

@@ -283,6 +283,22 @@ describe("what is frozen", { skip: without("git") }, () => {
     await at.desk.ok("write_file", { file_path: "scripts/other.sh", content: "x" });
   });
 
+  test("is found beside hooks that lead to what no disk can have", async () => {
+    await using at = await opened();
+    symlinkSync("x".repeat(300), join(at.root, ".git/hooks/long"));
+    await at.desk.ok("write_file", { file_path: "scripts/other.sh", content: "x" });
+    await refuses(at.desk, ["scripts/hook.sh"], FROZEN);
+  });
+
+  test("is each link that a hook leads through, even if it is deleted first", async () => {
+    await using at = await opened();
+    symlinkSync("../../scripts/next.sh", join(at.root, ".git/hooks/pre-push"));
+    symlinkSync("/absent", join(at.root, "scripts/next.sh"));
+    const file_path = "scripts/next.sh";
+    await at.desk.calls(at.desk.harness, ["delete", { file_path }], ["write_file", { file_path, content: "evil" }]);
+    assert.equal(readlinkSync(join(at.root, file_path)), "/absent");
+  });
+
   test("is any file if there are more hooks than are looked at", async () => {
     await using at = await opened();
     const target = join(at.root, "scripts/other.sh");

@@ -1,6 +1,6 @@
 /** A tool never blocks the event loop for long, however much it works on. */
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -8,6 +8,7 @@ import type { FileChange, ThreadFiles } from "@cinch/core/workspace";
 import { bestOfThree } from "../../../testkit/test/best-of-three.ts";
 import { shareOf } from "../../../testkit/test/share.ts";
 import { createWorkspace, directoryBackend, localWorkspace, memoryBackend, type Backend } from "@cinch/workspace";
+import { frozenFiles } from "../../src/frozen/frozen-files.ts";
 
 /** The aim is 50 ms. A machine that is busy with other tests may take three times as long for the same work. */
 const LIMIT_MS = 150;
@@ -306,6 +307,21 @@ describe("a tool that works on many files does not block the event loop", () => 
       }
     });
   }
+
+  test("the frozen files are looked for, and hooks lead far away", { timeout: 300_000 }, () =>
+    bestOfThree(LIMIT_MS, async () => {
+      const path = join(root, `${++folders}`);
+      const hooks = join(path, ".git/hooks");
+      mkdirSync(hooks, { recursive: true });
+      for (let no = 0; no < 20; no++) symlinkSync(`${"a/".repeat(1_900)}${no}`, join(hooks, `${no}`));
+      let found = 0;
+      const blocked = await longestBlock(async () => {
+        found = frozenFiles({ root: path, home: undefined }).length;
+      });
+      assert.ok(found > 40);
+      return blocked;
+    }),
+  );
 
   test("a directory of 2,000 files is deleted", { timeout: 300_000 }, () =>
     bestOfThree(LIMIT_MS, async () => {

@@ -220,6 +220,8 @@ function script(words: readonly Word[], { what, at }: Found): CommandInfo {
   const isDebugger = file?.text === "inspect" && name.startsWith("node");
   if (!file || isDebugger || !isPlainFile(file.text ?? file.prefix))
     return { ...doubted(words), opaque: true, reach: Infinity };
+  // It downloads the program.
+  if (name === "go" && file.text?.includes("@")) return doubted(words);
   const areNames = file.splits === "names" && /^\w/.test(file.prefix);
   if (file.text === undefined && !areNames) return { ...doubted(words), opaque: true };
   return name === "source" || name === "." ? { ...rest, reach: Infinity } : rest;

@@ -2,6 +2,13 @@ import { wordList } from "../../contents/word-list.ts";
 import { mayBeOption, type Word } from "../word.ts";
 import type { CommandInfo } from "./command-info.ts";
 
+/**
+ * The text of a regular expression. Most programs take a delimiter in brackets for a letter, others don't: none may be there without a
+ * backslash.
+ */
+const regexUntil = (delimiter: string) =>
+  String.raw`(?:(?!${delimiter})[^\\\n[]|\\[^\n]|\[(?:\^|(?!\^))(?:\]|(?!\]))(?:\[:\w+:\]|\[(?![.:=])|\\[^\]\n]|(?!${delimiter})[^\]\\\n[])*\])*`;
+
 const AWK_CALLS = new Set(
   wordList(`
     length substr split index match sub gsub gensub sprintf tolower toupper int sqrt exp log sin cos rand srand print printf if while for
@@ -10,7 +17,7 @@ const AWK_CALLS = new Set(
 const AWK_WORDS = /^(?:else|do|return|in|next|nextfile|exit|delete|print|printf|BEGIN|END)$/;
 const AWK_TOKEN =
   /[ \t]+|(?:#.*)?\n|"(?:[^"\\\n]|\\[^])*"|\d[\w.]*|(?<word>[A-Za-z_]\w*)(?<call>\s*\()?|&&|\|\||(?<greater>>=?)|[{}();,~!=<+*%^?:[\]$-]|\//y;
-const AWK_REGEX = /\/(?:[^/\\\n]|\\.)+\//y;
+const AWK_REGEX = new RegExp(String.raw`\/${regexUntil("/")}\/`, "y");
 
 /**
  * Whether an awk program only calculates and prints: no pipe, no file to write, only known functions. A slash must be unambiguous: a
@@ -32,7 +39,7 @@ function isPlainAwk(program: string): boolean {
     if (token === "/" && !isDivision(before)) {
       AWK_REGEX.lastIndex = at;
       const regex = /^(?:[{(,~!;}\n]|&&|\|\|)$/.test(before) ? AWK_REGEX.exec(program)?.[0] : undefined;
-      if (regex === undefined || /\[\^?\]|\[[^\]]*$/.test(regex)) return false;
+      if (regex === undefined) return false;
       AWK_TOKEN.lastIndex = at + regex.length;
     }
     if (token === "{" || token === "}") braces += token === "{" ? 1 : -1;
@@ -57,9 +64,9 @@ export function awk(words: readonly Word[]): Partial<CommandInfo> {
   return isSound ? {} : { opaque: true, reach: words.length - 1, loose: "all" };
 }
 
-const SED_ADDRESS = String.raw`(?:\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/)`;
+const SED_ADDRESS = String.raw`(?:\d+|\$|\/${regexUntil("/")}\/)`;
 const SED_PRINTS = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*!?\s*[pdq=]`;
-const SED_REPLACES = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*s([/|#,@])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*`;
+const SED_REPLACES = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*s([/|#,@])${regexUntil(String.raw`\1`)}\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*`;
 const SED_PART = new RegExp(String.raw`\s*(?:${SED_PRINTS}|${SED_REPLACES})\s*(?:;|\n|$)`, "y");
 
 /** Whether a sed script only prints and replaces. Others can write files and run commands. */

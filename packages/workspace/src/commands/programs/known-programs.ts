@@ -19,7 +19,7 @@ export interface KnownProgram {
 
 /** With any arguments they run nothing, and write only what they are meant to write. */
 const ANY = `
-  [ b2sum base32 base64 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand expr factor false fgrep fmt fold
+  [ b2sum base32 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand expr factor false fgrep fmt fold
   free grep groups head hexdump id jq join ls lsof md5sum nl nproc numfmt od paste pgrep printenv ps pwd readelf readlink realpath rev
   seq sha1sum sha224sum sha256sum sha384sum sha512sum size sleep stat strings tac tail test tr true tsort type uname unexpand uptime wc
   whereis which who whoami zcat : exit return break continue shift umask
@@ -37,13 +37,16 @@ const ANY = `
 
 const NPM = `- s D g f y E w:: silent save-dev global force yes workspace== workspaces if-present json long depth== omit== include== production
     prefer-offline offline loglevel== ignore-scripts no-audit no-fund no-save save-exact legacy-peer-deps frozen-lockfile dry-run
-    package-lock-only ws tag== access== otp== quiet no-progress r recursive all prod dev watch`;
+    package-lock-only ws tag== access== otp== quiet no-progress recursive all prod dev watch`;
 const SHOWS = `pn::MsuzCcrtmiEFPqgL;S;G;UwbRa oneline stat graph all author== since== until== after== before== grep== format pretty name-only
     name-status no-color color decorate no-decorate abbrev-commit abbrev follow reverse merges no-merges first-parent cached staged
     word-diff check shortstat numstat date== patch no-patch max-count== skip== summary no-renames find-renames ignore-all-space
     ignore-space-change exit-code quiet branches tags remotes committer== unified diff-filter== dirstat raw minimal histogram patience
     full-history color-words no-commit-id topo-order date-order no-index relative binary pickaxe-regex invert-grep left-right cherry-pick boundary merge-base
     compact-summary no-ext-diff no-textconv no-prefix walk-reflogs include-untracked count`;
+const CARGO = `vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
+    all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
+    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json`;
 const REVISES = `qvnfm:: continue abort skip quit no-commit no-edit mainline== allow-empty onto== autostash no-autostash quiet rebase-merges
     keep-base root autosquash no-verify no-ff ff-only ff squash message== stat no-stat verbose allow-unrelated-histories`;
 
@@ -57,6 +60,7 @@ const OPTIONS = `
   hostname fsiIdA <0
   arch - <0
   xxd bprui s:l:c:g: ps plain cols= len= seek= groupsize= ~ <1
+  base64 dDw:b:i:: decode wrap= ignore-garbage break= input=
   file bhikLNrsz0v brief mime mime-type mime-encoding dereference
   printf:first - !$( !${"`"}
   set euxvo: <0
@@ -84,8 +88,9 @@ const OPTIONS = `
   tsc p::wvb noEmit watch project== build strict pretty skipLibCheck noemit version listFiles ~ !^@
   eslint q fix quiet ext== max-warnings== cache ignore-pattern== no-warn-ignored color no-color --
   prettier lwcu check write list-different ignore-unknown log-level== cache --
-  jest,vitest,mocha ibt::g::w::u:: coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
-    updateSnapshot run maxWorkers== onlyChanged grep== fgrep== timeout== recursive exit --
+  jest,vitest ibt::w::u coverage watch watchAll testPathPattern== testNamePattern== runInBand bail ci verbose silent passWithNoTests
+    updateSnapshot run maxWorkers== onlyChanged --
+  mocha ibt::g::w bail ci watch grep== fgrep== timeout== recursive exit -- !^init
   pytest vqxslk:m:n::r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
     disable-warnings showlocals stepwise sw color= markers cov== -- !^@ !^-p
   ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl:: fix check diff select== ignore== quiet watch show-fixes unsafe-fixes
@@ -122,19 +127,15 @@ const OPTIONS = `
   git/worktree/add fb:B: detach force lock checkout no-checkout quiet track
   npm,pnpm,yarn,bun,cargo,go,pip,docker,kubectl,gh,brew,apt,apt-get,terraform,uv,poetry,dotnet,deno,bundle,composer,rustup,mix,dart,flutter,swift
     qvsy silent quiet verbose version help yes
-  npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version
+  npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version,npm/run+,npm/run-script+,bun/run+,bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update
     ${NPM}
-  npm/run+,npm/run-script+,pnpm/run+,bun/run+ ${NPM}
-  pnpm/test,pnpm/t,pnpm/start,pnpm/install,pnpm/i,pnpm/add,pnpm/remove,pnpm/rm,pnpm/update,pnpm/up,pnpm/publish,pnpm/build,pnpm/audit,pnpm/ls,pnpm/list,pnpm/why,pnpm/outdated
-    ${NPM}
-  bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update ${NPM}
-  yarn/run+ ${NPM} !^--use-yarnrc
-  yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
+  pnpm/run+,pnpm/test,pnpm/t,pnpm/start,pnpm/install,pnpm/i,pnpm/add,pnpm/remove,pnpm/rm,pnpm/update,pnpm/up,pnpm/publish,pnpm/build,pnpm/audit,pnpm/ls,pnpm/list,pnpm/why,pnpm/outdated
+    ${NPM} r
+  yarn/run+,yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info
     ${NPM} !^--use-yarnrc
-  cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
-    vqj::p::i:: release all workspace package== features== all-features no-default-features lib bin== bins test== tests example== examples
-    all-targets locked offline frozen target== no-run no-fail-fast message-format== profile== jobs== quiet verbose exclude== doc no-deps fix
-    allow-dirty allow-staged check depth== invert== duplicates dev dry-run !.json !^--logfile
+  cargo/test,cargo/build,cargo/check,cargo/run,cargo/bench,cargo/doc,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
+    ${CARGO} !^--logfile
+  cargo/clippy,cargo/fmt ${CARGO} D:W:A:F: -- !^@
   go/vet vxan race tags= json ~ !^-
   go/test,go/build,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
@@ -143,8 +144,8 @@ const OPTIONS = `
   uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
     qvn::Dr::U dev frozen locked upgrade quiet group== extra== all-extras verbose no-dev trace no-interaction --
   dotnet/build,dotnet/test,dotnet/restore,dotnet/clean,dotnet/format
-    c;v;f; configuration== no-restore no-build verbosity== filter== -- !^/ !^@
-  dotnet/run c;v;f; configuration== no-restore no-build verbosity== !^/ !^@ !^-b !^-B !^--b !^--B
+    c::v::f:: configuration== no-restore no-build verbosity== filter== -- !^/ !^@
+  dotnet/run c::v::f:: configuration== no-restore no-build verbosity== !^/ !^@ !^-b !^-B !^--b !^--B
   deno/test,deno/fmt,deno/lint,deno/check,deno/task Aq allow-all allow-read allow-net quiet check watch
   apt/install,apt-get/install,apt/update,apt-get/update,apt/upgrade,apt-get/upgrade,apt/remove,apt-get/remove,apt/autoremove,apt/list,apt/show,apt/search,brew/install,brew/update,brew/upgrade,brew/uninstall,rustup/update,rustup/target/add,rustup/component/add
     qyf yes quiet no-install-recommends fix-broken cask installed upgradable

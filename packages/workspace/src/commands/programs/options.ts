@@ -140,7 +140,7 @@ function namesOf(text: string | undefined, { known, single }: Options, first?: "
     names.push({ name, attached: kind === "nothing" ? "" : rest });
     if (rest !== "" && (kind === "value" || (kind === "rest or may" && at === 1))) break;
     // npm makes two words of `-w=x`, so `x` must be no option, and not the beginning of a command.
-    if (kind === "may" && at === 1 && !first && /^(?:\.|=[^-])/.test(rest)) {
+    if (kind === "may" && at === 1 && !first && /^(?:[.:]|=[^-])/.test(rest)) {
       names[0]!.attached = rest.replace(/^=/, "");
       break;
     }
