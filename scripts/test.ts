@@ -124,13 +124,17 @@ function endServers(): void {
 
 /** Ends what a test has started and left, for example because it was killed itself. A stopped process would stay for ever. */
 function endLeftProcesses(): void {
-  for (const pid of existsSync("/proc/self/environ") ? readdirSync("/proc") : [])
-    if (/^\d+$/.test(pid) && environmentOf(pid).includes(`TMPDIR=${TEMPORARY}`)) wasThere(Number(pid), "SIGKILL");
+  for (const pid of existsSync("/proc/self/environ") ? readdirSync("/proc") : []) {
+    if (!/^\d+$/.test(pid) || !wordsOf(pid, "environ").includes(`TMPDIR=${TEMPORARY}`)) continue;
+    console.log(`A test has left a process: ${wordsOf(pid, "cmdline").join(" ").slice(0, 200)}`);
+    wasThere(Number(pid), "SIGKILL");
+  }
 }
 
-function environmentOf(pid: string): string[] {
+/** Of a process that has ended meanwhile: none. */
+function wordsOf(pid: string, file: "environ" | "cmdline"): string[] {
   try {
-    return readFileSync(join("/proc", pid, "environ"), "utf8").split("\0");
+    return readFileSync(join("/proc", pid, file), "utf8").split("\0");
   } catch {
     return [];
   }

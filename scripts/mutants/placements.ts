@@ -15,7 +15,7 @@ export const placements = [
       file: "placement/graphile-placement.ts",
       find: 'if (outcome === "handed_over") return',
       replace: "if (!outcome) return",
-      tests: ["placement/conformance"],
+      tests: ["placement/graphile"],
     },
     {
       attacks: "a thread without room is brought to workers for ever",
@@ -59,7 +59,7 @@ export const placements = [
       file: "drive-service.ts",
       find: 'if (outcome === "handed_over") await',
       replace: "if (!outcome) await",
-      tests: ["conformance"],
+      tests: ["worker"],
     },
     {
       attacks: "a call for a thread that is gone is tried again",

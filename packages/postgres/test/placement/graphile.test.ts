@@ -66,6 +66,21 @@ describe("graphilePlacement", { concurrency: 4 }, () => {
     await place.query(`DROP SCHEMA "${place.schema}_own" CASCADE`);
   });
 
+  test("brings what a worker hands over to another one", async () => {
+    await using place = await Place.make();
+    const [leaving, staying] = [new CountingWorker(), new CountingWorker()];
+    const end = Promise.withResolvers<DriveOutcome>();
+    await leaving.serve(await place.store(), () => end.promise);
+    await leaving.placement.wake("t");
+    await leaving.driven("t");
+    await staying.serve(await place.store());
+    await leaving.placement.drain();
+    end.resolve("handed_over");
+    await staying.driven("t");
+    for (const worker of [leaving, staying]) await worker.placement.close!();
+    await dropJobs(place);
+  });
+
   test("many processes can create its tables at once, and each of them wakes", async () => {
     await using place = await Place.make();
     const stores = await Promise.all(Array.from({ length: 6 }, () => place.store()));
