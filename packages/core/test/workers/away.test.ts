@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { CinchError, memoryStore, type DurableEvent, type Store } from "@cinch/core";
 import type { MemoryStore } from "@cinch/core/store";
 import { script } from "@cinch/testkit";
-import { shareOf } from "../../../testkit/test/share.ts";
 import { wrapped } from "../wrapped-store.ts";
 import { eventually, Team } from "./team.ts";
 import { delegating, queueing } from "./trees.ts";
@@ -85,10 +84,7 @@ for (const [what, configured, expected] of [
       return away.wasAway();
     };
     for (let first = 1; ; first += AT_ONCE) {
-      const calls = shareOf(
-        Array.from({ length: AT_ONCE }, (_, at) => first + at),
-        3,
-      );
+      const calls = Array.from({ length: AT_ONCE }, (_, at) => first + at);
       if ((await Promise.all(calls.map(survived))).includes(false)) return;
     }
   });
