@@ -6,7 +6,11 @@ export const PathId = z
   .string()
   .check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"'));
 
-const HttpsUrl = z.string().check(z.regex(/^https:\/\/[^\s]+$/, "must be a URL that begins with https:"));
+const NOT_HTTPS = "must be a URL that begins with https:";
+const HttpsUrl = z.string().check(
+  z.regex(/^https:\/\/[^\s]+$/, NOT_HTTPS),
+  z.refine((url) => URL.canParse(url), NOT_HTTPS),
+);
 const Base64 = z.string().check(z.regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64"));
 const FileFields = {
   mediaType: z.string().check(z.regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type like "image/png"')),
