@@ -12,8 +12,10 @@ const HttpsUrl = z.string().check(
   z.refine((url) => URL.canParse(url), NOT_HTTPS),
 );
 const Base64 = z.string().check(z.regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64"));
+/** What a header may say: the type of a file can have parameters, such as `text/plain; charset=utf-8`. */
+export const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?: *; *[\w.+-]+=(?:[\w.+-]+|"[ !#-[\]-~]*"))*$/;
 const FileFields = {
-  mediaType: z.string().check(z.regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type like "image/png"')),
+  mediaType: z.string().check(z.regex(MEDIA_TYPE, 'must be a media type like "image/png"')),
   filename: z.optional(z.string()),
 };
 const WireFile = z.union([
