@@ -55,7 +55,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   CLOSED: 503,
 };
 
-const RETRY_AFTER = { "retry-after": "1" } as const;
+export const RETRY_AFTER = { "retry-after": "1" } as const;
 
 export const draining = (): HttpError =>
   new HttpError(503, "DRAINING", "The server is closing. Try again.", { headers: RETRY_AFTER });
