@@ -69,6 +69,14 @@ export function knownFailure(error: unknown): HttpError | undefined {
   return new HttpError(status, error.code, error.message, status === 503 ? { headers: RETRY_AFTER } : {});
 }
 
+/** Names the field whose value a method has refused: no schema knows which modes, models and inputs there are. */
+export const namedField =
+  (field: string, code: "INVALID_INPUT" | "UNKNOWN_MODE" = "INVALID_INPUT") =>
+  (error: unknown): never => {
+    if (!(error instanceof CinchError) || error.code !== code) throw error;
+    throw new HttpError(400, code, error.message, { field });
+  };
+
 const MESSAGE_CHARS = 1_000;
 const FIELD_CHARS = 200;
 

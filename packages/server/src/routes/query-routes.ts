@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { briefDisplay, briefHarnessMessage } from "../brief/brief-display.ts";
 import { controlOf } from "../feeds/control-of.ts";
 import { jsonResponse } from "../http/compressed.ts";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, namedField } from "../http/http-error.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
 import { JSON_ANSWER, type RouteCall, type Route, type SessionMethod } from "./route.ts";
@@ -86,7 +86,10 @@ export const queryRoutes: readonly Route[] = [
     run: (session, call) => {
       const { inputId, wait: seconds } = options<{ inputId: string; wait?: number }>(call);
       const { request } = call;
-      return onlyWaited((signal) => session.resultOf({ inputId, signal }), { request, seconds });
+      return onlyWaited((signal) => session.resultOf({ inputId, signal }).catch(namedField("inputId")), {
+        request,
+        seconds,
+      });
     },
   }),
   {

@@ -42,8 +42,10 @@ export type WireInput = z.infer<typeof WireInput>;
 const { at } = optionsSchema("followUp").shape;
 export const WireFollowUp = z.strictObject({ ...input, at });
 export type WireFollowUp = z.infer<typeof WireFollowUp>;
-/** That only a follow-up may have a time is checked by the method. */
-export const WirePost = z.strictObject({ ...input, at, delivery: optionsSchema("post").shape.delivery });
+const ONLY_FOLLOW_UP = { path: ["at"], error: 'is only for the delivery "follow_up"' };
+export const WirePost = z
+  .strictObject({ ...input, at, delivery: optionsSchema("post").shape.delivery })
+  .check(z.refine((value) => value.at === undefined || value.delivery === "follow_up", ONLY_FOLLOW_UP));
 
 /** Who answers is the caller: it is not a field. */
 export const WireApproval = z.omit(optionsSchema("respondToToolApproval"), { by: true });
