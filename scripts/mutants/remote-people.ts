@@ -199,6 +199,13 @@ export const remotePeople = inPackage("packages/core", [
     tests: ["commands/repeated-answers"],
   },
   {
+    attacks: "repeated answers: the answer to a later call with the same id counts",
+    file: "commands/repeated-answer.ts",
+    find: "answers.delete(event.toolCallId);",
+    replace: "",
+    tests: ["commands/repeated-answers"],
+  },
+  {
     attacks: "repeated answers: only the newest events are searched",
     file: "commands/repeated-answer.ts",
     find: "upTo = events[0]!.seq - 1;",

@@ -169,15 +169,16 @@ async function whileAllowed(answer: Promise<Response>, { signal }: Who): Promise
   }
 }
 
-const IdempotencyKey = z
-  .string()
-  .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
+const KEY = "Idempotency-Key";
+const KeyHeader = z.object({
+  [KEY]: z.string().check(z.regex(/^[\x21-\x7e]{1,200}$/, "must be 1 to 200 visible ASCII characters")),
+});
 
 /** The caller's name for a command, which other callers and other routes may have, too. What an adapter answers may be a stream. */
 function keyOf(request: Request, route: Route, who: Who): string | undefined {
-  const key = request.headers.get("idempotency-key");
+  const key = request.headers.get(KEY);
   if (key === null || route.method === "GET" || route.adapter !== undefined) return undefined;
-  return JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
+  return JSON.stringify([callerKey(who), route.method, pathOf(request), valid(KeyHeader, { [KEY]: key })[KEY]]);
 }
 
 /** Another one for another body: a thread recognises the command by it. */

@@ -47,11 +47,20 @@ const KEYS = [
   "mounts",
 ];
 
+const FUNCTIONS = ["authenticate", "mayAnswer", "log"] as const;
+const LISTS = ["hosts", "origins", "models", "adapters"] as const;
+
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {
   checkKeys("createServer", options, KEYS);
   if (typeof options.harness?.createSession !== "function")
     throw new CinchError("INVALID_CONFIG", "createServer: harness must be a Harness.");
+  for (const name of FUNCTIONS)
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      throw new CinchError("INVALID_CONFIG", `createServer: ${name} must be a function.`);
+  for (const name of LISTS)
+    if (options[name] !== undefined && !Array.isArray(options[name]))
+      throw new CinchError("INVALID_CONFIG", `createServer: ${name} must be a list.`);
   for (const adapter of options.adapters ?? []) {
     if (!ADAPTERS.includes(adapter))
       throw new CinchError("INVALID_CONFIG", `createServer: "${adapter}" is no adapter: use ${ADAPTERS.join(", ")}.`);

@@ -39,7 +39,7 @@ test("closing ends the streams with a time to return, finishes what was accepted
   await watching.ended;
   assert.equal(watching.frames.at(-1)!.text, "retry: 1000");
   const health = await at.server.fetch(new Request(`${at.url}/v1/health`));
-  assert.equal(health.status, 503);
+  assert.deepEqual([health.status, health.headers.get("retry-after")], [503, "1"]);
   const refused = await at.server.fetch(new Request(`${at.url}/v1/threads/${id}`, { headers }));
   assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
   opened.resolve();

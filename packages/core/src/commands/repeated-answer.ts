@@ -39,7 +39,12 @@ export async function orRepeated(
   } catch (error) {
     const isLate = error instanceof CinchError && (error.code === "ALREADY_ANSWERED" || error.code === "NOT_PENDING");
     const given = isLate && answer && (await answerIn(store, id, answer));
-    if (!given || !(await answer.isSame(given))) throw error;
+    if (!given) throw error;
+    if (!(await answer.isSame(given)))
+      throw new CinchError(
+        "ALREADY_ANSWERED",
+        `Call "${given.toolCallId}" was answered already. The first answer stands.`,
+      );
   }
 }
 
@@ -60,8 +65,10 @@ async function answerInJournal(store: Store, threadId: string, of: RepeatableAns
     const events = await store.read(threadId, { upTo, limit: PAGE, last: true });
     for (const event of events.map(readEvent).toReversed()) {
       if (event.type === ANSWER[of.waiting]) answers.set(event.toolCallId, event);
-      if (event.type !== QUESTION[of.waiting] || !isMeant(event, of)) continue;
-      return answers.get(event.toolCallId) ?? null;
+      if (event.type !== QUESTION[of.waiting]) continue;
+      if (isMeant(event, of)) return answers.get(event.toolCallId) ?? null;
+      // The answers so far were to this question: calls may have the same id, and one may ask again.
+      answers.delete(event.toolCallId);
     }
     if (events.length < PAGE) return null;
     upTo = events[0]!.seq - 1;

@@ -72,6 +72,40 @@ test("another person, another decision, another message, or an answer without it
   await h.close();
 });
 
+test("an answer that names its question by the digest alone is told that the first answer stands, also when nothing waits", async () => {
+  const { h, threadId, ann, answer } = await asked();
+  const bob = await h.createSession({ threadId, by: "bob" });
+  const { toolCallId: _, ...bound } = answer;
+  await ann.respondToToolApproval(bound);
+  await ann.settled();
+  await assert.rejects(ann.respondToToolApproval({ ...bound, decision: "decline" }), already);
+  await ann.respondToToolApproval({ decision: "approve" });
+  await ann.settled();
+  await assert.rejects(ann.respondToToolApproval({ ...bound, decision: "decline" }), already);
+  await assert.rejects(bob.respondToToolApproval(bound), already);
+  const none = { ...bound, digest: "0".repeat(64) };
+  await assert.rejects(ann.respondToToolApproval(none), refusedAs("NOT_PENDING"));
+  await h.close();
+});
+
+test("an answer to a question that an abort has ended is not taken for the one to a later call with the same id", async () => {
+  const { note } = noting();
+  const model = script(call("note", { what: "x" }, "c0"), call("note", { what: "y" }, "c0"), say("done"));
+  const agent = new Agent({ name: "tester", model, tools: { note } });
+  const h = new Harness({ id: "t", agent, permissions: ask });
+  await h.createThread();
+  const ann = await h.createSession({ threadId: h.getCurrentThreadId()!, by: "ann" });
+  await ann.post({ content: "go", delivery: "send" });
+  const [{ digest }] = (await ann.settled()).pending as unknown as [{ digest: string }];
+  await ann.abort();
+  await ann.post({ content: "again", delivery: "send" });
+  await ann.settled();
+  await ann.respondToToolApproval({ decision: "approve" });
+  await ann.settled();
+  await assert.rejects(ann.respondToToolApproval({ decision: "approve", digest }), refusedAs("NOT_PENDING"));
+  await h.close();
+});
+
 test("without a name, no person is known to be the same", async () => {
   const { h, threadId, answer } = await asked();
   const unnamed = await h.createSession({ threadId });

@@ -211,6 +211,15 @@ describe("readBlob", () => {
     assert.deepEqual(taken && [...taken.bytes, taken.mediaType, taken.filename], [9, "image/png", null]);
   });
 
+  test("keeps the parameters of a file's type", async () => {
+    await using h = await harness({ model: script(say("seen"), say("seen")) });
+    for (const mediaType of ["text/plain; charset=utf-8", 'text/csv;header="with names"']) {
+      const data = new TextEncoder().encode(mediaType);
+      await h.sendMessage({ content: "look", files: [{ mediaType, data }] });
+      assert.equal((await h.readBlob({ hash: await hashOf(data) }))!.mediaType, mediaType);
+    }
+  });
+
   test("gives neither a head of a prompt, nor a file of another thread, nor one that a rewind reverted", async () => {
     await using h = await harness({ model: talkative() });
     const { id: threadId } = await h.createThread();

@@ -55,7 +55,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   CLOSED: 503,
 };
 
-const RETRY_AFTER = { "retry-after": "1" } as const;
+export const RETRY_AFTER = { "retry-after": "1" } as const;
 
 export const draining = (): HttpError =>
   new HttpError(503, "DRAINING", "The server is closing. Try again.", { headers: RETRY_AFTER });
@@ -68,6 +68,14 @@ export function knownFailure(error: unknown): HttpError | undefined {
   if (status === undefined) return undefined;
   return new HttpError(status, error.code, error.message, status === 503 ? { headers: RETRY_AFTER } : {});
 }
+
+/** Names the field whose value a method has refused: no schema knows which modes, models and inputs there are. */
+export const namedField =
+  (field: string, code: "INVALID_INPUT" | "UNKNOWN_MODE" = "INVALID_INPUT") =>
+  (error: unknown): never => {
+    if (!(error instanceof CinchError) || error.code !== code) throw error;
+    throw new HttpError(400, code, error.message, { field });
+  };
 
 const MESSAGE_CHARS = 1_000;
 const FIELD_CHARS = 200;

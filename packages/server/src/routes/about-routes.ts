@@ -1,5 +1,6 @@
 import type { HarnessMode, Session } from "@cinch/core";
 import { controlOf } from "../feeds/control-of.ts";
+import { RETRY_AFTER } from "../http/http-error.ts";
 import { openApiOf } from "./openapi.ts";
 import type { Route } from "./route.ts";
 import { PROTOCOL } from "../protocol.ts";
@@ -57,7 +58,9 @@ export const aboutRoutes: readonly Route[] = [
     may: null,
     summary: "200, or 503 while the server drains.",
     handle: ({ parts }) =>
-      parts.isDraining() ? Response.json({ status: "draining" }, { status: 503 }) : { status: "ok" },
+      parts.isDraining()
+        ? Response.json({ status: "draining" }, { status: 503, headers: RETRY_AFTER })
+        : { status: "ok" },
   },
   {
     method: "GET",

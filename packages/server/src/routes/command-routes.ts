@@ -2,6 +2,7 @@ import type { Input, InputFile, Session } from "@cinch/core";
 import { optionsSchema } from "@cinch/core/options";
 import * as z from "zod/mini";
 import type { MayRole } from "../access/who.ts";
+import { namedField } from "../http/http-error.ts";
 import { checkedApproval, checkedSuspension, givenAtOnce } from "./answers.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
@@ -135,8 +136,20 @@ export const commandRoutes: readonly Route[] = [
     body: WireSuspension,
     run: givenAtOnce(checkedSuspension),
   }),
-  plain("switchMode", "manage", "Switches to another mode with the next step."),
-  plain("switchModel", "manage", "Switches to another model with the next step."),
+  onThread("switchMode", {
+    may: "manage",
+    summary: "Switches to another mode with the next step.",
+    body: optionsSchema("switchMode"),
+    run: (session, { body }) =>
+      session.switchMode(body as { modeId: string }).catch(namedField("modeId", "UNKNOWN_MODE")),
+  }),
+  onThread("switchModel", {
+    may: "manage",
+    summary: "Switches to another model with the next step.",
+    body: optionsSchema("switchModel"),
+    run: (session, { body }) =>
+      session.switchModel(body as Parameters<Session["switchModel"]>[0]).catch(namedField("modelId")),
+  }),
   plain("setPermissionForTool", "manage", "Sets a rule of the thread for a tool."),
   plain("setPermissionForCategory", "manage", "Sets a rule of the thread for a category."),
   plain("grantSessionTool", "manage", "Grants a tool to the thread."),

@@ -3,12 +3,12 @@ import * as z from "zod/mini";
 import { briefDisplay, briefHarnessMessage } from "../brief/brief-display.ts";
 import { controlOf } from "../feeds/control-of.ts";
 import { jsonResponse } from "../http/compressed.ts";
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, namedField } from "../http/http-error.ts";
 import { atSeq } from "./at-seq.ts";
 import { LongWork } from "./long-work.ts";
 import { JSON_ANSWER, type RouteCall, type Route, type SessionMethod } from "./route.ts";
 import { onlyWaited } from "./waited.ts";
-import { queryLimit, QuerySeq, QueryWait } from "./wire-schemas.ts";
+import { MEDIA_TYPE, queryLimit, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
 interface Query {
   summary: string;
@@ -86,7 +86,10 @@ export const queryRoutes: readonly Route[] = [
     run: (session, call) => {
       const { inputId, wait: seconds } = options<{ inputId: string; wait?: number }>(call);
       const { request } = call;
-      return onlyWaited((signal) => session.resultOf({ inputId, signal }), { request, seconds });
+      return onlyWaited((signal) => session.resultOf({ inputId, signal }).catch(namedField("inputId")), {
+        request,
+        seconds,
+      });
     },
   }),
   {
@@ -119,13 +122,11 @@ export const queryRoutes: readonly Route[] = [
   }),
 ];
 
-/** A tool may have named any type. */
-const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
-
 /** A file may be a page with scripts: a browser must neither show it nor run it as one of this server's. */
 function fileResponse(file: ThreadFile | null): Response {
   if (!file) throw new HttpError(404, "NOT_FOUND", "No file of this thread has this hash.");
   const headers = {
+    // A tool may have named any type.
     "content-type": MEDIA_TYPE.test(file.mediaType) ? file.mediaType : "application/octet-stream",
     "content-disposition": `attachment${file.filename === null ? "" : `; filename*=UTF-8''${encodeURIComponent(file.filename.toWellFormed())}`}`,
     "content-security-policy": "default-src 'none'; sandbox",

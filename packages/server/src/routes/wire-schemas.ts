@@ -6,10 +6,16 @@ export const PathId = z
   .string()
   .check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"'));
 
-const HttpsUrl = z.string().check(z.regex(/^https:\/\/[^\s]+$/, "must be a URL that begins with https:"));
+const NOT_HTTPS = "must be a URL that begins with https:";
+const HttpsUrl = z.string().check(
+  z.regex(/^https:\/\/[^\s]+$/, NOT_HTTPS),
+  z.refine((url) => URL.canParse(url), NOT_HTTPS),
+);
 const Base64 = z.string().check(z.regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64"));
+/** What a header may say: the type of a file can have parameters, such as `text/plain; charset=utf-8`. */
+export const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?: *; *[\w.+-]+=(?:[\w.+-]+|"[ !#-[\]-~]*"))*$/;
 const FileFields = {
-  mediaType: z.string().check(z.regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type like "image/png"')),
+  mediaType: z.string().check(z.regex(MEDIA_TYPE, 'must be a media type like "image/png"')),
   filename: z.optional(z.string()),
 };
 const WireFile = z.union([
@@ -36,8 +42,10 @@ export type WireInput = z.infer<typeof WireInput>;
 const { at } = optionsSchema("followUp").shape;
 export const WireFollowUp = z.strictObject({ ...input, at });
 export type WireFollowUp = z.infer<typeof WireFollowUp>;
-/** That only a follow-up may have a time is checked by the method. */
-export const WirePost = z.strictObject({ ...input, at, delivery: optionsSchema("post").shape.delivery });
+const ONLY_FOLLOW_UP = { path: ["at"], error: 'is only for the delivery "follow_up"' };
+export const WirePost = z
+  .strictObject({ ...input, at, delivery: optionsSchema("post").shape.delivery })
+  .check(z.refine((value) => value.at === undefined || value.delivery === "follow_up", ONLY_FOLLOW_UP));
 
 /** Who answers is the caller: it is not a field. */
 export const WireApproval = z.omit(optionsSchema("respondToToolApproval"), { by: true });

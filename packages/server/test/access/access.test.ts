@@ -142,7 +142,7 @@ test("without authenticate, a server listens on loopback only", async () => {
   await open.close();
 });
 
-test("a misspelt option, limit or origin is refused, and so is a host that no request can have", async () => {
+test("a misspelt option, limit or origin is refused, a value of another type, and a host that no request can have", async () => {
   await using at = await serving({ model: model() });
   const { harness } = at;
   const wrong = [
@@ -153,6 +153,8 @@ test("a misspelt option, limit or origin is refused, and so is a host that no re
       harness,
       hosts: [host],
     })),
+    ...["authenticate", "mayAnswer", "log"].map((name) => ({ harness, [name]: 5 })),
+    ...["hosts", "origins", "models", "adapters"].map((name) => ({ harness, [name]: "localhost" })),
     {},
   ];
   for (const options of wrong)

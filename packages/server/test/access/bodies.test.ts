@@ -48,6 +48,36 @@ test("an unknown key, a wrong value and a wrong id are named", async () => {
   assert.deepEqual(summary(await at.at.get(`/v1/threads/${id}/listInbox?x=1`)), [400, "INVALID_INPUT", "x"]);
 });
 
+test("a file by a URL that can't be read is refused, and named", async () => {
+  await using at = await serving({ model: model() });
+  const { id } = await at.at.thread();
+  for (const url of ["https://[", "https://a:99999/", "https://%", "http://a.example/", "https://a b"]) {
+    const files = [{ mediaType: "image/png", url }];
+    const refused = await at.at.post(`/v1/threads/${id}/steer`, { content: "x", files });
+    assert.deepEqual(summary(refused), [400, "INVALID_INPUT", "files.0.url"], url);
+  }
+});
+
+test("a mode, a model, an input and a time that the thread can't take are named", async () => {
+  await using at = await serving({ model: model() });
+  const { id } = await at.at.thread();
+  const post = (name: string, body: unknown) => at.at.post(`/v1/threads/${id}/${name}`, body);
+  assert.deepEqual(summary(await post("switchMode", { modeId: "none" })), [400, "UNKNOWN_MODE", "modeId"]);
+  assert.deepEqual(summary(await post("switchModel", { modelId: "none" })), [400, "INVALID_INPUT", "modelId"]);
+  assert.deepEqual(summary(await at.at.get(`/v1/threads/${id}/resultOf?inputId=none`)), [
+    400,
+    "INVALID_INPUT",
+    "inputId",
+  ]);
+  assert.deepEqual(summary(await post("post", { content: "x", delivery: "send", at: 1 })), [
+    400,
+    "INVALID_INPUT",
+    "at",
+  ]);
+  const keyed = await at.at.with({ "idempotency-key": "a b" }).post(`/v1/threads/${id}/abort`);
+  assert.deepEqual(summary(keyed), [400, "INVALID_INPUT", "Idempotency-Key"]);
+});
+
 test("ids in paths are letters, digits, _ and -", async () => {
   await using at = await serving({ model: model() });
   for (const id of ["a.b", "%2e%2e%2fetc", "a%00b", "é", "a%20b", "x".repeat(129), "%ff", "a;b", "__proto__%00"]) {

@@ -11,7 +11,7 @@ const BODIES: Record<string, Record<string, unknown>> = {
   respondToToolApproval: { decision: "approve" },
   respondToToolSuspension: { resumeData: null },
   switchMode: { modeId: "default" },
-  switchModel: { modelId: "m" },
+  switchModel: { modelId: "scripted/script" },
   setPermissionForTool: { toolName: "t", policy: "allow" },
   setPermissionForCategory: { category: "edit", policy: "allow" },
   grantSessionTool: { toolName: "t" },
