@@ -40,7 +40,7 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "P8: a rewind in the past is not told",
     file: "thread/subscriber.ts",
-    find: 'event.type === "thread_rewound" && event.toSeq < since',
+    find: "!(await isInForce((range) => thread.read(range), since))",
     replace: "false",
     tests: ["thread/reconnect"],
   },

@@ -85,13 +85,11 @@ export function deliver(event: HarnessEvent, subscribers: Iterable<Subscriber>):
 /** `null` if there are too many events, they are too large, or a rewind has reverted `since`. */
 async function eventsSince(thread: Thread, since: number, upTo: number): Promise<HarnessEvent[] | null> {
   if (since > upTo || upTo - since > REPLAY_LIMIT) return null;
-  // Earlier releases could rewind to an event that was reverted already: then no rewind after `since` tells.
   if (since > 0 && since < upTo && !(await isInForce((range) => thread.read(range), since))) return null;
   const past: HarnessEvent[] = [];
   let bytes = 0;
   for (let after = since; after < upTo;) {
     const events = await thread.read({ after, upTo, limit: CHUNK });
-    if (events.some((event) => event.type === "thread_rewound" && event.toSeq < since)) return null;
     past.push(...(events as HarnessEvent[]));
     bytes += events.reduce((sum, event) => sum + weightOf(event), 0);
     if (bytes > REPLAY_BYTES) return null;
