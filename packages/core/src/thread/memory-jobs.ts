@@ -151,9 +151,10 @@ export class MemoryJobs {
   }
 }
 
-const progressOf = ({ context }: ThreadState) => ({
-  messageTokens: context.tokens.body,
-  observationTokens: blockTokens(context.memory),
+/** Corrected by what the provider counted, as in `om_status`. */
+const progressOf = ({ context: { tokens, memory, ratio } }: ThreadState) => ({
+  messageTokens: Math.ceil(tokens.body * ratio),
+  observationTokens: Math.ceil(blockTokens(memory) * ratio),
 });
 
 const focusOf = (result: Result | null): { currentTask?: string; hint?: string } => ({

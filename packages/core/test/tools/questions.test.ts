@@ -105,6 +105,23 @@ test("an approved plan enters the next mode, and the same turn continues there",
   assert.deepEqual([changed?.previousModeId, changed?.modeId], ["plan", "build"]);
 });
 
+test("every event of a turn in which a plan is approved names the turn, that of the new mode, too", async () => {
+  await using h = planning();
+  const events: HarnessEvent[] = [];
+  h.subscribe((event) => events.push(event));
+  const turn = h.sendMessage({ content: "Do it" });
+  await next(h, "tool_suspended");
+  await h.respondToToolSuspension({ resumeData: { action: "approved" } });
+  await turn;
+  const [begin, end] = ["agent_start", "agent_end"].map((type) => events.findIndex((event) => event.type === type));
+  const ofTurn = events.slice(begin, end! + 1).filter((event) => "v" in event);
+  assert.ok(ofTurn.some(({ type }) => type === "mode_changed"));
+  assert.deepEqual(
+    ofTurn.filter(({ turnId }) => turnId !== events[end!]!.turnId).map(({ type }) => type),
+    [],
+  );
+});
+
 test("the model gets the feedback on a rejected plan, and stays in its mode", async () => {
   await using h = planning();
   const turn = h.sendMessage({ content: "Do it" });

@@ -5,7 +5,7 @@ import { OUTPUT_PATH, type Outputs } from "../outputs/outputs.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import { Batches } from "../search/index.ts";
 import { BackendAround } from "./backend-around.ts";
-import { sightsOf } from "./bulk.ts";
+import { namesInside, sightsOf } from "./bulk.ts";
 import { compositeBackend } from "./composite.ts";
 import { offloadedTexts } from "./journal.ts";
 import { outputFiles } from "./output-files.ts";
@@ -67,6 +67,11 @@ class OwnFolders extends BackendAround implements Backend {
 
   async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
     for (const [backend, some] of Map.groupBy(paths, (path) => this.#at(path))) yield* sightsOf(backend, some, reach);
+  }
+
+  /** Without the own folders: they are not deleted. */
+  inside(path: string, reach: Reach): AsyncIterable<string> {
+    return namesInside(this.backend, path, reach);
   }
 
   override async resolve(path: string, reach: Reach): Promise<string> {

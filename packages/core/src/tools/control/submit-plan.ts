@@ -40,9 +40,10 @@ function approved(state: ThreadState, transition: Transition, remark: string): S
   const next = transition(state);
   if (!next || !turn) return { content: `The plan was approved. Carry it out now.${remark}` };
   const { modeId, name, modelId } = next;
+  const { turnId } = turn;
   const previousModeId = control.modeId ?? turn.modeId;
   return {
     content: `The plan was approved, and you are in mode "${name}" now. Carry it out.${remark}`,
-    events: previousModeId === modeId ? [] : [{ type: "mode_changed", modeId, previousModeId, modelId }],
+    events: previousModeId === modeId ? [] : [{ type: "mode_changed", turnId, modeId, previousModeId, modelId }],
   };
 }

@@ -9,7 +9,7 @@ import { yieldIfDue } from "../../contents/pace.ts";
 import { looksLikeFile, PathNames, policyInside, removalFit, suggestForFile } from "../../path-rules/index.ts";
 import { writePolicy } from "../../path-rules/index.ts";
 import { judged } from "../judged.ts";
-import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../../paths.ts";
+import { isUsableName, joinPath, joinPaths, nameOf, namesOf, parentOf, relativeTo, shown } from "../../paths.ts";
 import { LINK } from "../../undo/snapshot.ts";
 import { CHANGES, pathInput, reachOf, readContents, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
@@ -52,6 +52,7 @@ export const deleteTool = (deps: FileToolDeps) =>
         }
         const files = isFolder ? await filesIn(deps, stat, context) : [stat];
         await checkRules(deps, files, names);
+        if (isFolder) await checkNames(deps, stat, files, context);
         const { bytes, lost } = await remove(deps, { path, files, options: conditionFor(stat) }, context);
         const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
         const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
@@ -85,6 +86,24 @@ async function filesIn({ backend }: FileToolDeps, { path }: Stat, context: ToolC
     throw new FileError("invalid", path, message);
   }
   return files;
+}
+
+/** Listings omit a name that no path can have. Its file could be neither judged nor restored. */
+async function checkNames(
+  { backend, rules }: FileToolDeps,
+  { path }: Stat,
+  files: readonly Entry[],
+  context: ToolContext,
+) {
+  const listed = new Set(files.map((file) => file.path));
+  for await (const inside of backend.inside?.(path, reachOf(context)) ?? []) {
+    context.signal.throwIfAborted();
+    // Bytes that are not UTF-8 come as U+FFFD.
+    if (listed.has(inside) || (!inside.includes("\ufffd") && namesOf(inside).every(isUsableName))) continue;
+    const where = shown(rules.hides(inside) ? path : parentOf(inside));
+    const message = `${where} holds a name that no path can have. Its file could not be restored, so nothing was deleted. Delete or rename it first, with a command.`;
+    throw new FileError("invalid", path, message);
+  }
 }
 
 async function checkRules({ rules }: FileToolDeps, files: readonly Entry[], names: PathNames): Promise<void> {

@@ -36,7 +36,7 @@ export async function replaced(source: string, replacement: Replacement): Promis
   const isExact = replacement.old.includes("\r\n") && (await placesOf(view.text, replacement.old)).length > 0;
   const wanted = isExact ? replacement : withoutReturns(replacement);
   if (wanted.old === wanted.new) return { kind: "same" };
-  const places = await placesOf(view.text, wanted.old);
+  const places = await placesIn(view.text, wanted.old, wanted);
   const old = { text: wanted.old, index: (offset: number) => offset };
   if (places.length > 0) return replaceAt(source, { view, places, old, wanted, forgiving: false });
   return (await replaceForgiving(source, wanted)) ?? { kind: "missing", view };
@@ -54,11 +54,21 @@ async function replaceForgiving(source: string, wanted: Replacement): Promise<Re
   const view = await forgivingView(source);
   // White space at the end of the old text is only ignored at the end of a line.
   const endsLine = /\s$/.test(wanted.old) && !old.text.endsWith("\n");
-  const places = (await placesOf(view.text, old.text)).filter((place) => {
+  const places = (await placesIn(view.text, old.text, wanted)).filter((place) => {
     const next = view.text[place + old.text.length];
     return !endsLine || next === undefined || next === "\n";
   });
   return places.length > 0 ? replaceAt(source, { view, places, old, wanted, forgiving: true }) : undefined;
+}
+
+/** Unless all are replaced, a second place that overlaps the only one counts, too: either of them may be meant. */
+async function placesIn(text: string, old: string, { all }: Replacement): Promise<number[]> {
+  const places = await placesOf(text, old);
+  const [first = 0] = places;
+  if (all || places.length !== 1) return places;
+  const after = first + 1;
+  const overlapping = await placesOf(text.slice(after, first + 2 * old.length - 1), old);
+  return [first, ...overlapping.map((place) => after + place)];
 }
 
 interface Found {

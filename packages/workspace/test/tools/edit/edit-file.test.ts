@@ -117,6 +117,20 @@ test("a text that is found several times is an error that says where, and replac
   assert.equal(d.text(), "a = 2\nb\na = 2\nc a = 2\n");
 });
 
+test("a text that is found at two places that overlap is found twice: either of them may be meant", async () => {
+  await using d = await opened("{\n  }\n  }\n  }\n\u201ca\u201da\u201d\n");
+  assert.match(
+    await d.refused({ old_string: "  }\n  }\n", new_string: "  }\n\n  }\n" }),
+    /^old_string was found 2 times in a\.txt, at lines 2, 3\./,
+  );
+  assert.match(
+    await d.refused({ old_string: '"a"', new_string: '"b"' }),
+    /^old_string was found 2 times in a\.txt \(passing over .*\), at lines 5, 5\./,
+  );
+  await d.edit({ old_string: "{\n  }\n  }\n", new_string: "{\n" });
+  assert.equal(d.text(), "{\n  }\n\u201ca\u201da\u201d\n");
+});
+
 test("a text that is not found is an error that shows the most similar lines", async () => {
   await using d = await opened("import x;\n\nfunction total(items) {\n  return items.length;\n}\n");
   assert.equal(
