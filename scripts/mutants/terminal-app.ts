@@ -87,6 +87,13 @@ export const terminalApp = inPackage("apps/cli", [
     tests: ["app/asking"],
   },
   {
+    attacks: "app: a command that is typed into the field of a question is the answer",
+    file: "app/answers.ts",
+    find: "if (!this.#options.command(choice.text)) return",
+    replace: "return",
+    tests: ["app/asking"],
+  },
+  {
     attacks: "app: an editor that was suspended loses the terminal to the app",
     file: "terminal/modes.ts",
     find: "if (this.#entersAgain) this.enter();",

@@ -60,13 +60,17 @@ function print(text: string): number {
 
 keepCompiledCode(process.env);
 
-// A closed stdout ends a run (see run/shutdown.ts), and must not print a stack trace.
-let isPipeClosed = false;
-process.stdout.on("error", () => (isPipeClosed = true));
+// A stdout that can't be written ends a run (see run/shutdown.ts), and must not print a stack trace. That its reader has gone needs no word.
+let outputCode: number = ExitCode.complete;
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  const isReaderGone = error.code === "EPIPE" || process.stdout.isTTY;
+  outputCode = isReaderGone ? ExitCode.pipeClosed : ExitCode.error;
+  if (!isReaderGone) process.stderr.write(`cinch: stdout can't be written: ${plain(error.message)}\n`);
+});
 // A closed stderr is no reason to stop.
 process.stderr.on("error", () => undefined);
 process.on("exit", (code) => {
-  if (isPipeClosed && code === ExitCode.complete) process.exitCode = ExitCode.pipeClosed;
+  if (code === ExitCode.complete) process.exitCode = outputCode;
 });
 
 try {

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
-import { eventsOf, Place, type LedgerEntry } from "./cli.ts";
+import { eventsOf, inherited, Place, type LedgerEntry } from "./cli.ts";
 import { holding, release } from "./held-sleep.ts";
+import { MAIN } from "./programs.ts";
+
+const FULL = "/dev/full";
 
 /** For each number, how often the counter began and ended. */
 function counted(entries: readonly LedgerEntry[]): Record<string, [begun: number, ended: number]> {
@@ -90,6 +95,28 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
     const next = await place.run(["run", "--continue"]);
     assert.match(next.stdout, /here I do not know\.\n$/);
   });
+
+  test(
+    "a disk that is full under stdout is said, and is no reader that has gone",
+    { skip: !existsSync(FULL) },
+    async () => {
+      await using place = new Place();
+      await place.run(["run", "what is 3*7?"]);
+      for (const args of [["threads", "list"], ["run", "--continue", "what is 6*7?"], ["--version"]]) {
+        const { status, stderr } = spawnSync(
+          "sh",
+          ["-c", `exec "$@" > ${FULL}`, "sh", process.execPath, MAIN, ...args],
+          {
+            cwd: place.folder,
+            env: { ...inherited(), HOME: place.home },
+            encoding: "utf8",
+          },
+        );
+        assert.equal(status, 1, stderr);
+        assert.match(stderr, /^cinch: stdout can't be written: ENOSPC/m);
+      }
+    },
+  );
 
   test("after kill -9 in the middle of a turn, --continue resumes it and no finished call runs again", async () => {
     await using place = new Place();

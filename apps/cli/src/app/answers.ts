@@ -10,6 +10,8 @@ interface AnswersOptions {
   asked: AskedPanels;
   ui: UiStore;
   context: Pick<CommandContext, "edit" | "page">;
+  /** Carries out the command that a text is. `false`: it is none of the app. */
+  command: (text: string) => boolean;
   width: () => number;
   now: () => number;
 }
@@ -30,6 +32,9 @@ export class Answers {
         return this.#answer(panel, () => session.respondToToolApproval(choice.answer));
       case "suspension":
         return this.#answer(panel, () => session.respondToToolSuspension(choice.answer));
+      case "typed":
+        if (!this.#options.command(choice.text)) return this.carryOut(panel, choice.answer);
+        return choice.emptied();
       case "view":
         return context.page({ title: choice.title, lines: choice.lines({ width: width() }) });
       case "edit": {

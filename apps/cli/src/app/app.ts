@@ -30,6 +30,7 @@ import { ThreadFeed } from "./thread-feed.ts";
 import { press, type UiFacts, type UiIntent } from "./ui-keys.ts";
 import { withEditor } from "./ui-state.ts";
 import { UiStore } from "./ui-store.ts";
+import { knownCommand } from "./typed-command.ts";
 
 export interface RunAppOptions {
   project: Project;
@@ -124,7 +125,15 @@ export class App {
     });
     this.#context = this.#newContext();
     const { context, asked, ui } = { context: this.#context, asked: this.#asked, ui: this.#ui };
-    this.#answers = new Answers({ session, asked, ui, context, now, width: () => this.#surface.size().columns });
+    this.#answers = new Answers({
+      session,
+      asked,
+      ui,
+      context,
+      now,
+      command: (text) => this.#typedCommand(text),
+      width: () => this.#surface.size().columns,
+    });
     this.#view = new AppView({
       ...options,
       bell: this.#bell,
@@ -281,6 +290,15 @@ export class App {
   /** Every started promise ends here: a failure is one line. */
   #own(work: Promise<void>): void {
     work.catch((error: unknown) => this.print([line(messageOf(error), { color: "red" })]));
+  }
+
+  /** A command that is typed where a question takes a text. Any other text is the answer. */
+  #typedCommand(text: string): boolean {
+    const command = knownCommand(text, this.#options.commands);
+    if (!command) return false;
+    this.#perform({ type: "remember", text });
+    this.#perform({ type: "command", ...command });
+    return true;
   }
 
   async #runCommand(name: string, argument: string): Promise<void> {

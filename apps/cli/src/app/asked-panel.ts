@@ -23,6 +23,7 @@ import {
   questionLines,
   questionPanel,
   questionState,
+  withEmptyField,
   type PendingQuestion,
 } from "../views/question.ts";
 import type { ViewContext } from "../views/view.ts";
@@ -35,6 +36,8 @@ export type AskedChoice =
   | { kind: "suspension"; answer: SuspensionAnswer }
   /** `saved` says what follows from the text that the user saved. */
   | { kind: "edit"; text: string; extension: string; saved: (text: string) => AskedChoice }
+  /** The text of a field. If it is no command of the app, it is the `answer`. If it is one, `emptied` takes it out of the field. */
+  | { kind: "typed"; text: string; answer: AskedChoice; emptied: () => void }
   | { kind: "view"; title: string; lines: (context: { width: number }) => readonly Line[] }
   /** The panel stays. */
   | { kind: "none"; problem?: string };
@@ -137,7 +140,11 @@ const askedQuestion = (question: PendingQuestion): AskedPanel =>
     panel: questionPanel,
     state: questionState(question),
     above: (_, context) => (questionIsLong(question, context) ? questionLines(question, context) : []),
-    chosen: ({ answer }) => ({ kind: "suspension", answer }),
+    chosen({ answer, typed }, change) {
+      const choice: AskedChoice = { kind: "suspension", answer };
+      if (typed === undefined) return choice;
+      return { kind: "typed", text: typed, answer: choice, emptied: () => change(withEmptyField) };
+    },
   });
 
 /** A plan is always printed whole. */

@@ -19,3 +19,12 @@ export function unknownCommand(name: string, commands: readonly CommandEntry[]):
   const next = meant === undefined ? "See /help." : `Did you mean /${meant}?`;
   return `There is no command /${name}. ${next} To send the text, put a space before it.`;
 }
+
+/** The command that a text is, if it is one of these. */
+export function knownCommand(
+  content: string,
+  commands: readonly CommandEntry[],
+): { name: string; argument: string } | undefined {
+  const command = commandIn(content);
+  return commands.some(({ name }) => name === command?.name) ? command : undefined;
+}

@@ -6,7 +6,7 @@ import { editorAction, type ComposerInput } from "../composer/editor-keys.ts";
 import { walkHistory } from "../composer/history-walk.ts";
 import { completed, completionList, isComplete, type CompletionList } from "./completion-list.ts";
 import { newSearch, searchFor, searchOlder } from "./history-search.ts";
-import { keyLabel, type AppAction, type Keymap } from "./keymap.ts";
+import { keyLabel, keyName, type AppAction, type Keymap } from "./keymap.ts";
 import { commandIn, unknownCommand } from "./typed-command.ts";
 import { withEditor, withNotice, type Outgoing, type UiState } from "./ui-state.ts";
 
@@ -68,6 +68,7 @@ export function press(before: UiState, event: ComposerInput, facts: UiFacts): Ui
   const inOpenList = list && inList(state, event, { list, action, facts });
   if (inOpenList) return inOpenList;
   if (action) return act(state, action, { facts, armed: before.armed });
+  if (isEndOfInput(state, event)) return leave(state, keyName("ctrl-d"), before.armed);
   return write(state, event, facts);
 }
 
@@ -209,8 +210,16 @@ function interrupt(state: UiState, { turn, keymap }: UiFacts, armed: UiState["ar
     const brought = editor.text === "" ? "The output of your commands is not sent." : "Up brings the text back.";
     return only(withNotice(put, brought), { type: "remember", text: composed(editor).content });
   }
+  return leave(state, keyLabel(keymap, "interrupt"), armed);
+}
+
+/** As in a shell. In a text, Ctrl-D deletes. */
+const isEndOfInput = ({ editor, edited }: UiState, event: ComposerInput): boolean =>
+  event.type === "key" && event.key === "ctrl-d" && editor.text === "" && edited === null;
+
+function leave(state: UiState, key: string, armed: UiState["armed"]): UiStep {
   if (armed === "leave") return only(state, { type: "leave" });
-  return only({ ...withNotice(state, `${keyLabel(keymap, "interrupt")} again to leave.`), armed: "leave" });
+  return only({ ...withNotice(state, `${key} again to leave.`), armed: "leave" });
 }
 
 /** A key of the composer. Up in the first row and Down in the last one walk in the history. */

@@ -12,5 +12,6 @@ export function diagnoseKeys(env: Env): Diagnosis[] {
   const exposed = exposedKeys(env).map((message): Diagnosis => ({ area, status: "warn", message }));
   if (set.length > 0) return [{ area, status: "ok", message: set.join(", ") }, ...exposed];
   const next = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or another one, or start cinch, which can save a key";
-  return [{ area, status: "warn", message: "no provider has a key: the offline model answers", next }, ...exposed];
+  const message = "no provider has a key: only the offline model answers, or a server that needs none";
+  return [{ area, status: "warn", message, next }, ...exposed];
 }

@@ -77,6 +77,9 @@ export class LineQuestions {
         return this.#answer(panel, () => session.respondToToolApproval(choice.answer));
       case "suspension":
         return this.#answer(panel, () => session.respondToToolSuspension(choice.answer));
+      case "typed":
+        // The lines that are commands of the app were taken before.
+        return this.#carryOut(panel, choice.answer);
       case "view":
         context.print(choice.lines({ width: Infinity }));
         return false;

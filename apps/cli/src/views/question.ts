@@ -22,8 +22,13 @@ export interface QuestionState {
   field: TextField;
 }
 
-/** For `respondToToolSuspension`. */
-export type SuspensionChoice = { kind: "answer"; answer: SuspensionAnswer };
+export interface SuspensionChoice {
+  kind: "answer";
+  /** For `respondToToolSuspension`. */
+  answer: SuspensionAnswer;
+  /** What stands in the field, if Enter was pressed in it. */
+  typed?: string;
+}
 
 export const questionState = (question: PendingQuestion): QuestionState => ({
   question,
@@ -39,7 +44,7 @@ export const questionPanel: Panel<QuestionState, SuspensionChoice> = {
     const inField = state.marked === options.length;
     if (event.type === "key" && event.key === "enter") return entered(state);
     if (event.type === "key" && event.key === "escape" && fieldText(state.field) !== "")
-      return { kind: "state", state: { ...state, field: textField(), marked: 0 } };
+      return { kind: "state", state: withEmptyField(state) };
     if (event.type === "text" && event.text === " " && !inField) return toggled(state);
     const marked = vertical(event) ? movedMark(event, { marked: state.marked, count: options.length + 1 }) : undefined;
     if (marked !== undefined) return { kind: "state", state: { ...state, marked } };
@@ -92,6 +97,8 @@ export const questionLines = (question: PendingQuestion, { width }: { width: num
 export const questionIsLong = (question: PendingQuestion, room: Pick<PanelContext, "width" | "rows">): boolean =>
   isLong(questionLines(question, room), room);
 
+export const withEmptyField = (state: QuestionState): QuestionState => ({ ...state, field: textField(), marked: 0 });
+
 const optionsOf = ({ question }: QuestionState) => question.suspendPayload.options ?? [];
 
 const vertical = (event: KeyEvent): boolean =>
@@ -137,7 +144,9 @@ function entered(state: QuestionState): PanelStep<QuestionState, SuspensionChoic
   const resumeData = answerOf(state);
   if (resumeData === undefined) return { kind: "state", state };
   const { threadId, toolCallId, seq } = state.question;
-  return { kind: "choice", choice: { kind: "answer", answer: { threadId, toolCallId, seq, resumeData } } };
+  const answer = { threadId, toolCallId, seq, resumeData };
+  const inField = state.marked === optionsOf(state).length;
+  return { kind: "choice", choice: { kind: "answer", answer, ...(inField && { typed: fieldText(state.field) }) } };
 }
 
 /** `undefined`: nothing is chosen. */

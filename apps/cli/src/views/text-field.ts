@@ -18,10 +18,11 @@ export const textField = ({ initial = "", hidden = false }: { initial?: string; 
   return initial === "" ? field : typedInto(field, initial);
 };
 
-/** The field after a key. `undefined` if the key does not edit. */
+/** The field after a key. `undefined` if the key does not edit. In an empty field, Ctrl-D ends the input: it is for the app. */
 export function fieldAfter(field: TextField, event: KeyEvent): TextField | undefined {
   if (event.type === "text" || event.type === "paste") return typedInto(field, event.text);
   if (event.type !== "key") return undefined;
+  if (event.key === "ctrl-d" && fieldText(field) === "") return undefined;
   const action = editorAction(event);
   if (!action || action.type === "newline" || action.type === "up" || action.type === "down") return undefined;
   return { ...field, editor: edit(field.editor, action, Infinity) };

@@ -21,7 +21,15 @@ test("what was wrong with an edit is said until the next edit", async () => {
     return saved[opened.length - 1];
   };
   const context = { edit, page: async () => undefined };
-  const answers = new Answers({ session, asked: new AskedPanels(), ui, context, width: () => 80, now: Date.now });
+  const answers = new Answers({
+    session,
+    asked: new AskedPanels(),
+    ui,
+    context,
+    command: () => false,
+    width: () => 80,
+    now: Date.now,
+  });
   const press = () => answers.carryOut(panel, panel.press({ type: "text", text: "e" })!);
   await press();
   assert.match(ui.state.notice!, /^The arguments are not JSON: /);

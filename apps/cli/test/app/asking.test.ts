@@ -91,6 +91,17 @@ test("a question is answered with an option, by arrows", async () => {
   await terminal.until(/postgres[^]*It is chosen\./);
 });
 
+test("a command of the app is carried out where a question takes a text, and any other text with a slash is the answer", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("questions");
+  await terminal.send("go");
+  await terminal.untilMarked("sqlite");
+  terminal.type(`/rename Storage${ENTER}`);
+  await terminal.until(/The thread is now "Storage"\.[^]*\n› sqlite/);
+  terminal.type(`/etc/databases${ENTER}`);
+  await terminal.until(/\/etc\/databases[^]*It is chosen\./);
+});
+
 test("a plan is printed whole, and its approval leads to the next mode", async () => {
   using place = new AppFolder();
   const terminal = await place.start("plans", { env: { MODE: "plan" } });

@@ -118,6 +118,18 @@ test("Ctrl-C stops; else moves the text to the history; else leaves at the secon
   assert.deepEqual(pressed(["x", key("backspace"), CTRL_C], {}, armed.state).intents, []);
 });
 
+test("Ctrl-D on an empty line leaves at the second press, also while a turn runs; in a text it deletes", () => {
+  const CTRL_D = key("ctrl-d");
+  for (const turn of ["idle", "working"] as const) {
+    const armed = pressed([CTRL_D], { turn });
+    assert.deepEqual(armed.intents, []);
+    assert.match(armed.state.notice!, /Ctrl-D again to leave/);
+    assert.deepEqual(pressed([CTRL_D], { turn }, armed.state).intents, [{ type: "leave" }]);
+  }
+  const { state, intents } = pressed(["draft", key("ctrl-a"), CTRL_D, CTRL_D]);
+  assert.deepEqual([texts(state), intents], ["aft", []]);
+});
+
 test("while a turn is being stopped, Ctrl-C does what it does without a turn", () => {
   assert.deepEqual(pressed([CTRL_C, CTRL_C], { turn: "stopping" }).intents, [{ type: "leave" }]);
 });

@@ -25,6 +25,16 @@ describe("cinch doctor", { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout, /secret/);
   });
 
+  test("without a key, a model whose server needs none is not said to be replaced by the offline one", async () => {
+    await using place = new Place();
+    const { stdout } = await place.run(["doctor"], { env: { CINCH_MODEL: "ollama/qwen3" } });
+    assert.match(stdout, /^ok {4}config {4}model ollama\/qwen3;/m);
+    assert.match(
+      stdout,
+      /^warn {2}keys {6}no provider has a key: only the offline model answers, or a server that needs none$/m,
+    );
+  });
+
   test("what does not work exits with 1, and JSON says the same", async () => {
     await using place = new Place();
     writeFileSync(join(place.folder, "bad.db"), "not a database ".repeat(500));

@@ -124,7 +124,7 @@ test("an option is chosen with arrows and Enter, several with Space, and typed t
 test("a question without an answer stays, and Esc empties the field before it means anything else", () => {
   const open = questionState(suspension({ question: "Why?", options: null, multiple: false }));
   assert.equal(after(questionPanel, open, [key("enter")]).kind, "state");
-  assert.equal(after(questionPanel, open, [key("escape")]).kind, "ignored");
+  for (const name of ["escape", "ctrl-d"]) assert.equal(after(questionPanel, open, [key(name)]).kind, "ignored");
   const emptied = stateAfter(questionPanel, open, [...typed("be"), key("escape")]);
   assert.equal(after(questionPanel, emptied, [key("enter")]).kind, "state");
 });
