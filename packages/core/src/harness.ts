@@ -111,6 +111,7 @@ export class Harness<Values = StateValues> {
       checkAgent: (agent) => checkAgent(agent, valid.workspace),
       closing: this.#closing.signal,
     });
+    this.#modes.checkSubagents();
     this.#agentModes = new AgentModes(this.#modes);
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;

@@ -1,7 +1,7 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
 import type { AnswerAddress, FindCall, WaitingState } from "./commands/answer-target.ts";
 import { cloneThread, type CloneOptions } from "./commands/clone.ts";
-import { compactedBefore, requestCompaction, type Compacted, type Compaction } from "./commands/compact.ts";
+import { compactedBefore, requestCompaction, type Compacted } from "./commands/compact.ts";
 import { explainContext, type ContextExplanation } from "./queries/explain-context.ts";
 import { createThread, type CreateOptions } from "./commands/create-thread.ts";
 import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
@@ -117,8 +117,8 @@ export class Session<Values = StateValues> {
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is not awaited in the queue of commands, so that the session accepts other commands meanwhile.
-    const accepted = () => this.#prepared({ ...optionsOf("sendMessage", input), delivery: "send" });
-    return (await this.#commands.run(async (signed) => send(signed, await accepted()))).turn;
+    const given = { ...optionsOf("sendMessage", input), delivery: "send" as const };
+    return (await this.#commands.run(async (signed) => send(signed, await this.#prepared(given)))).turn;
   }
 
   /** `at` is only for the delivery "follow_up". */
@@ -142,17 +142,16 @@ export class Session<Values = StateValues> {
   }
 
   editInput(edit: { inputId: string; content: string }): Promise<void> {
-    return this.#commands.give((signed) => editQueued(signed, optionsOf("editInput", edit)));
+    return this.#commands.given("editInput", edit, editQueued);
   }
 
   removeInput(input: { inputId: string }): Promise<void> {
-    return this.#commands.give((signed) => removeQueued(signed, optionsOf("removeInput", input)));
+    return this.#commands.given("removeInput", input, removeQueued);
   }
 
   /** Ends the turn. Queued inputs wait for the next input or for `resume()`; with `inbox` they are dropped. */
   async abort(options: { inbox?: boolean } = {}): Promise<void> {
-    const given: Action<Thread> = (signed) => abort(signed, optionsOf("abort", options));
-    await abortEnded(await this.#commands.give(given, { again: async (thread) => thread }));
+    await abortEnded(await this.#commands.given("abort", options, abort, async (thread) => thread));
   }
 
   /** Continues a parked turn, or takes the inputs that an abort held back. Otherwise does nothing. */
@@ -167,7 +166,8 @@ export class Session<Values = StateValues> {
 
   /** Settles when nothing more happens in the current thread without a person. */
   async settled(options: { signal?: AbortSignal } = {}): Promise<Settled> {
-    return (await this.#commands.query(async (thread) => ({ rest: settled(thread, options) }))).rest;
+    const { signal } = optionsOf("settled", options);
+    return (await this.#commands.query(async (thread) => ({ rest: settled(thread, signal) }))).rest;
   }
 
   /**
@@ -186,8 +186,7 @@ export class Session<Values = StateValues> {
 
   /** Lets the memory shorten the prompt now. Settles when that is done. `instructions`: what the summary must not lose. */
   async compact(options: { instructions?: string } = {}): Promise<Compacted> {
-    const given: Action<Compaction> = (signed) => requestCompaction(signed, optionsOf("compact", options));
-    return (await this.#commands.give(given, { again: compactedBefore })).compacted;
+    return (await this.#commands.given("compact", options, requestCompaction, compactedBefore)).compacted;
   }
 
   /** Answers a suspended call. */
@@ -220,7 +219,7 @@ export class Session<Values = StateValues> {
 
   /** Takes effect with the next step. The conversation stays, and a running turn continues. */
   switchMode(mode: { modeId: string }): Promise<void> {
-    return this.#commands.give((signed) => switchMode(signed, optionsOf("switchMode", mode).modeId));
+    return this.#commands.given("switchMode", mode, switchMode);
   }
 
   getCurrentModeId(): string {
@@ -228,7 +227,7 @@ export class Session<Values = StateValues> {
   }
 
   switchModel(model: ModelSwitch): Promise<void> {
-    return this.#commands.give((signed) => switchModel(signed, optionsOf("switchModel", model)));
+    return this.#commands.given("switchModel", model, switchModel);
   }
 
   getCurrentModelId(): string {
@@ -237,20 +236,20 @@ export class Session<Values = StateValues> {
   }
 
   setPermissionForTool(rule: { toolName: string; policy: Policy; match?: string }): Promise<void> {
-    return this.#commands.give((signed) => setRule(signed, optionsOf("setPermissionForTool", rule)));
+    return this.#commands.given("setPermissionForTool", rule, setRule);
   }
 
   setPermissionForCategory(rule: { category: ToolCategory; policy: Policy }): Promise<void> {
-    return this.#commands.give((signed) => setRule(signed, optionsOf("setPermissionForCategory", rule)));
+    return this.#commands.given("setPermissionForCategory", rule, setRule);
   }
 
   /** Has the effect of the answer `always_allow_tool`. */
   grantSessionTool(target: { toolName: string; match?: string }): Promise<void> {
-    return this.#commands.give((signed) => addGrant(signed, optionsOf("grantSessionTool", target)));
+    return this.#commands.given("grantSessionTool", target, addGrant);
   }
 
   grantSessionCategory(target: { category: ToolCategory }): Promise<void> {
-    return this.#commands.give((signed) => addGrant(signed, optionsOf("grantSessionCategory", target)));
+    return this.#commands.given("grantSessionCategory", target, addGrant);
   }
 
   getSessionGrants(): Rule[] {
@@ -267,8 +266,9 @@ export class Session<Values = StateValues> {
   }
 
   /** Changes the given keys and no others. */
-  setState(updates: StateUpdates<Values>): Promise<void> {
-    return this.#commands.give((signed) => setState(signed, this.#ports.shape, updates));
+  async setState(updates: StateUpdates<Values>): Promise<void> {
+    const given = this.#ports.shape.given(updates);
+    return this.#commands.give((signed) => setState(signed, this.#ports.shape, given));
   }
 
   /** `undefined`: the configuration no longer has it. */
@@ -286,8 +286,9 @@ export class Session<Values = StateValues> {
 
   // Threads
 
-  createThread(options: CreateOptions = {}): Promise<ThreadRecord> {
-    return this.#seat.queue.run(async () => this.#create(optionsOf("createThread", options)));
+  async createThread(options: CreateOptions = {}): Promise<ThreadRecord> {
+    const given = optionsOf("createThread", options);
+    return this.#seat.queue.run(() => this.#create(given));
   }
 
   /** The newest thread of the resource that is not a subagent's, or a new one. */
@@ -295,17 +296,18 @@ export class Session<Values = StateValues> {
     return this.#seat.queue.run(() => this.#select());
   }
 
-  switchThread(thread: { threadId: string }): Promise<ThreadRecord> {
-    return this.#seat.queue.run(async () => this.#seat.enter(optionsOf("switchThread", thread).threadId));
+  async switchThread(thread: { threadId: string }): Promise<ThreadRecord> {
+    const { threadId } = optionsOf("switchThread", thread);
+    return this.#seat.queue.run(() => this.#seat.enter(threadId));
   }
 
   renameThread(options: { title: string }): Promise<void> {
-    return this.#commands.give((signed) => rename(signed, optionsOf("renameThread", options).title));
+    return this.#commands.given("renameThread", options, rename);
   }
 
-  deleteThread(thread: { threadId: string }): Promise<void> {
+  async deleteThread(thread: { threadId: string }): Promise<void> {
+    const { threadId } = optionsOf("deleteThread", thread);
     return this.#seat.queue.run(async () => {
-      const { threadId } = optionsOf("deleteThread", thread);
       await this.#ports.threads.delete(threadId);
       if (this.#thread?.id === threadId) await this.#thread.refresh();
     });
@@ -328,36 +330,35 @@ export class Session<Values = StateValues> {
   }
 
   /** Newest first. Threads of subagents are listed only with `parentId`. */
-  listThreads(query: Omit<ThreadQuery, "active" | "topLevel"> = {}): Promise<ThreadRecord[]> {
-    const list = ({ resourceId = this.resourceId, limit = 50, ...rest }: ThreadQuery) =>
-      this.#ports.threads.list({ ...rest, limit, resourceId, topLevel: rest.parentId === undefined });
-    return this.#seat.queue.run(async () => list(optionsOf("listThreads", query)));
+  async listThreads(query: Omit<ThreadQuery, "active" | "topLevel"> = {}): Promise<ThreadRecord[]> {
+    const { resourceId = this.resourceId, limit = 50, ...rest } = optionsOf("listThreads", query);
+    const topLevel = rest.parentId === undefined;
+    return this.#seat.queue.run(() => this.#ports.threads.list({ ...rest, limit, resourceId, topLevel }));
   }
 
   /** Reverts conversation, files, or both to `toSeq`. Events up to `toSeq` stay in force. The journal keeps the others. */
   rewind(options: RewindOptions): Promise<RewindResult> {
-    const given: Action<RewindResult> = (signed) => rewindThread(signed, optionsOf("rewind", options));
-    return this.#commands.give(given, { again: rewoundBefore });
+    return this.#commands.given("rewind", options, rewindThread, rewoundBefore);
   }
 
   /** The changes of the thread to files after the event `since`; default: all. */
   diff(options: { since?: number } = {}): Promise<FileDiff[]> {
-    return this.#commands.query(async (thread) => diffSince(thread, optionsOf("diff", options).since ?? 0));
+    return this.#commands.asked("diff", options, (thread, { since = 0 }) => diffSince(thread, since));
   }
 
   /** The newest messages before the event `before`, oldest first; default: the newest of all. */
   listMessages(page: { limit?: number; before?: number } = {}): Promise<HarnessMessage[]> {
-    return this.#commands.query((thread) => messagesOf(thread, optionsOf("listMessages", page)));
+    return this.#commands.asked("listMessages", page, messagesOf);
   }
 
   /** A page of the durable events after the event `after`, in order. Bounded in bytes: only an empty page is the end. */
   listEvents(page: { after?: number; limit?: number } = {}): Promise<DurableEvent[]> {
-    return this.#commands.query((thread) => eventsOf(thread, optionsOf("listEvents", page)));
+    return this.#commands.asked("listEvents", page, eventsOf);
   }
 
   /** The file that a file part of this thread names by its hash. `null`: no file part of it does. */
   readBlob(blob: { hash: string }): Promise<ThreadFile | null> {
-    return this.#commands.query((thread) => fileOf(thread, optionsOf("readBlob", blob).hash));
+    return this.#commands.asked("readBlob", blob, (thread, { hash }) => fileOf(thread, hash));
   }
 
   // Seat

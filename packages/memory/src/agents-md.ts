@@ -38,7 +38,10 @@ interface Known extends Instructions {
  */
 export function agentsMd(options: AgentsMdOptions = {}): ContextSource {
   checkKeys("agentsMd", options, ["files"]);
-  const listed = (options.files ?? []).map(checkedFile);
+  const { files: given = [] } = options;
+  if (!Array.isArray(given))
+    throw new CinchError("INVALID_CONFIG", 'agentsMd: files must be a list, such as ["/docs/AGENTS.md"].');
+  const listed = given.map(checkedFile);
   const cache = new FileCache<Known>({ parse: knownOf, failed: unreadable, maxBytes: FILE_CHARS * 4 });
   const lists = new KnownLists();
   return {

@@ -18,7 +18,7 @@ export type ProfileSource = string | URL;
  * Rejects with `INVALID_CONFIG`, which names the file and the key; then none is registered.
  */
 export async function loadProfiles(source: ProfileSource | readonly ProfileSource[]): Promise<() => void> {
-  const sources = typeof source === "string" || source instanceof URL ? [source] : source;
+  const sources = Array.isArray(source) ? source : [source];
   const files = (await Promise.all(sources.map(filesOf))).flat();
   const read = await Promise.all(files.map(async (file) => ({ file, profiles: await objectIn(file) })));
   const registered: (() => void)[] = [];

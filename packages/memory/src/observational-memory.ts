@@ -7,6 +7,7 @@ import {
   type Memory,
   type Model,
 } from "@cinch/core";
+import { checkModel } from "./check-model.ts";
 import { recallTool } from "./recall.ts";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";
 import { focusIn, observerRequest, reflectorRequest, summaryRequest } from "./texts.ts";
@@ -54,6 +55,8 @@ export function observationalMemory(options: ObservationalMemoryOptions = {}): M
     throw new CinchError("INVALID_CONFIG", 'observationalMemory: "idleMs" must be a number of milliseconds from 0.');
   if (scope !== "thread" && scope !== "resource")
     throw new CinchError("INVALID_CONFIG", 'observationalMemory: "scope" must be "thread" or "resource".');
+  checkModel('observationalMemory: "observer"', options.observer);
+  checkModel('observationalMemory: "reflector"', options.reflector);
   const settings: Settings = {
     messageTokens: options.messageTokens ?? DEFAULTS.messageTokens,
     observationTokens: options.observationTokens ?? DEFAULTS.observationTokens,

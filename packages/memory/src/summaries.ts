@@ -1,4 +1,5 @@
 import { CinchError, checkKeys, type ContextPlan, type ContextView, type Memory, type Model } from "@cinch/core";
+import { checkModel } from "./check-model.ts";
 import { recallTool } from "./recall.ts";
 import { summaryRequest } from "./texts.ts";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";
@@ -19,6 +20,7 @@ export function summaries(options: SummariesOptions = {}): Memory {
   const { model, keep = KEEP } = options;
   if (typeof keep !== "number" || !(keep >= 0 && keep <= MOST_KEPT))
     throw new CinchError("INVALID_CONFIG", `summaries: "keep" must be a share of the window from 0 to ${MOST_KEPT}.`);
+  checkModel('summaries: "model"', model);
   return {
     tools: { recall: recallTool({ scope: "thread" }) },
     plan: (view) => ({ cut: cutOf(view, keep), observe: null, reflect: null }),

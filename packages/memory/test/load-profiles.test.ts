@@ -110,5 +110,8 @@ test("a file that is not there, and what is no file and no package, are errors",
   );
   await assert.rejects(loadProfiles(new URL("https://example.com/p.json")), invalid(/neither the path/));
   await assert.rejects(loadProfiles("./profiles"), invalid(/\.\/profiles: this is neither the path/));
-  await assert.rejects(loadProfiles([7 as never]), invalid(/neither the path/));
+  for (const none of [7, undefined, null, {}]) {
+    await assert.rejects(loadProfiles(none as never), invalid(/neither the path/));
+    await assert.rejects(loadProfiles([none as never]), invalid(/neither the path/));
+  }
 });

@@ -232,6 +232,15 @@ test("compact() while a turn runs is done at its next step, from another process
   assert.equal((await turn).reason, "complete");
 });
 
+test("a value that is no model is refused when the memory is made", () => {
+  const says = { code: "INVALID_CONFIG", message: /must be a language model of the AI SDK, .*, or a string/ };
+  for (const model of [5, "", null, {}, () => 1]) {
+    assert.throws(() => summaries({ model: model as never }), says);
+    assert.throws(() => observationalMemory({ observer: model as never }), says);
+    assert.throws(() => observationalMemory({ reflector: model as never }), says);
+  }
+});
+
 test("compact() without a memory says what to configure", async () => {
   const { Agent, Harness } = await import("@cinch/core");
   const agent = new Agent({ name: "a", model: worker(0), tools: { look } });

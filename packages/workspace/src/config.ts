@@ -58,6 +58,7 @@ const SHAPES = {
     hidden: paths,
     permissions,
   }),
+  bwrapSandbox: z.strictObject({ bwrap: z.optional(z.string().check(z.minLength(1))) }),
   virtualShell: z.strictObject({ backend, env }),
   storeBackend: z.strictObject({ scope: z.optional(z.literal("resource")) }),
   withPolicy: z.strictObject({ before: hook, after: hook, guards: hook }),

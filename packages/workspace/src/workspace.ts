@@ -251,8 +251,7 @@ export class FileWorkspace implements Workspace {
 
   /** Writes files of the program into the workspace. Path rules bind it too. */
   async upload(files: Record<string, string | Uint8Array>, reach: Reach = PROGRAM): Promise<void> {
-    for (const [path, content] of Object.entries(files)) {
-      const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    for (const [path, bytes] of uploaded(files)) {
       const at = this.#path(path);
       await this.#backend.write(at, chunksOf(bytes), {}, reach);
       this.undo.ledger.note(at, sha256(bytes));
@@ -261,8 +260,10 @@ export class FileWorkspace implements Workspace {
 
   /** Reads files for the program. */
   async download(paths: readonly string[], reach: Reach = PROGRAM): Promise<Record<string, Uint8Array>> {
+    if (!Array.isArray(paths))
+      throw new CinchError("INVALID_INPUT", 'download takes a list of paths, such as ["/a.txt"].');
     const files: [string, Uint8Array][] = [];
-    for (const path of paths) {
+    for (const path of paths as readonly string[]) {
       files.push([path, new Uint8Array(await collect(this.#backend.read(this.#path(path), {}, reach)))]);
     }
     return Object.fromEntries(files);
@@ -281,6 +282,17 @@ export class FileWorkspace implements Workspace {
   #path(input: string): string {
     return virtualPath(input, { root: this.#root });
   }
+}
+
+/** The files as bytes, before the first of them is written. */
+function uploaded(files: Record<string, string | Uint8Array>): [path: string, bytes: Uint8Array][] {
+  if (typeof files !== "object" || files === null || Array.isArray(files))
+    throw new CinchError("INVALID_INPUT", 'upload takes an object of files, such as { "/a.txt": "text" }.');
+  return Object.entries(files).map(([path, content]) => {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    if (bytes instanceof Uint8Array) return [path, bytes];
+    throw new CinchError("INVALID_INPUT", `upload: the content of ${path} must be a text or bytes (a Uint8Array).`);
+  });
 }
 
 async function checkRoot(root: string | undefined): Promise<void> {

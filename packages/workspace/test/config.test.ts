@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import {
+  bwrapSandbox,
   compositeBackend,
   createWorkspace,
   directoryBackend,
@@ -45,6 +46,13 @@ const mistakes: Record<string, [() => unknown, RegExp]> = {
   "another scope": [() => storeBackend({ scope: "thread" } as never), /scope/],
   "a policy around nothing": [() => withPolicy(null as never, {}), /must be a backend/],
   "a file that is no text": [() => memoryBackend({ "/a": 5 } as never), /content of \/a/],
+  "a list of files": [() => memoryBackend(["/a"] as never), /takes an object of files/],
+  "no files": [() => memoryBackend(null as never), /takes an object of files/],
+  "an unknown key of a sandbox": [
+    () => bwrapSandbox({ bwarp: "/usr/bin/bwrap" } as never),
+    /Unknown key "bwarp": did you mean "bwrap"/,
+  ],
+  "a sandbox without options": [() => bwrapSandbox(null as never), /takes an object with the keys bwrap/],
   "an unknown key of a shell": [() => localShell({ root, timeout: 1 } as never), /Unknown key "timeout"/],
   "a virtual shell without files": [() => virtualShell({} as never), /→ at backend/],
 };

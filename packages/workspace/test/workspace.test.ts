@@ -10,6 +10,7 @@ import {
   createWorkspace,
   directoryBackend,
   localWorkspace,
+  memoryBackend,
   storeBackend,
   threadBackend,
   type FileWorkspace,
@@ -163,6 +164,22 @@ test("the program uploads and downloads files", async () => {
   assert.deepEqual([new TextDecoder().decode(files["in/a.txt"]), [...files["/b.bin"]!]], ["hello", [0, 255]]);
   await assert.rejects(workspace.download(["/none"]), { code: "INVALID_INPUT" });
   assert.equal(h.getDisplayState().status, "idle");
+});
+
+test("an upload of what is no file is refused, and writes nothing", async () => {
+  const workspace = createWorkspace({ backend: memoryBackend({ "/a.txt": "kept" }) });
+  for (const content of [5, null, undefined, ["x"], new ArrayBuffer(1)])
+    await assert.rejects(workspace.upload({ "/b.txt": "new", "/a.txt": content } as never), {
+      code: "INVALID_INPUT",
+      message: /content of \/a\.txt must be a text or bytes/,
+    });
+  for (const files of [undefined, null, 5, [["/a.txt", "x"]]])
+    await assert.rejects(workspace.upload(files as never), { code: "INVALID_INPUT", message: /an object of files/ });
+  for (const paths of [undefined, null, "/a.txt", { path: "/a.txt" }])
+    await assert.rejects(workspace.download(paths as never), { code: "INVALID_INPUT", message: /a list of paths/ });
+  const { "/a.txt": kept } = await workspace.download(["/a.txt"]);
+  assert.equal(new TextDecoder().decode(kept), "kept");
+  await assert.rejects(workspace.download(["/b.txt"]), { code: "INVALID_INPUT" });
 });
 
 test("a path that escapes the root is refused with its code, by the tools and for the program", async () => {

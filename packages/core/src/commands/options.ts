@@ -122,7 +122,8 @@ const SCHEMAS = {
 };
 
 type Schemas = typeof SCHEMAS;
-export type CheckedOptions<M extends keyof Schemas> = z.infer<ReturnType<Schemas[M]>>;
+export type MethodName = keyof Schemas;
+export type CheckedOptions<M extends MethodName> = z.infer<ReturnType<Schemas[M]>>;
 
 const built = new Map<keyof Schemas, z.ZodMiniType>();
 

@@ -9,7 +9,7 @@ import type { SignedThread } from "../thread/signed-thread.ts";
 
 /** The commands that set mode, model, rules and state of a thread. Each is durable when it settles. */
 
-export async function switchMode(signed: SignedThread, modeId: string): Promise<void> {
+export async function switchMode(signed: SignedThread, { modeId }: { modeId: string }): Promise<void> {
   const { modes } = signed.thread.ports;
   const mode = modes.of(modeId);
   await signed.command(({ control }) => {
@@ -20,7 +20,7 @@ export async function switchMode(signed: SignedThread, modeId: string): Promise<
 }
 
 /** The title that the thread already has is no change: the command may have been sent twice. */
-export const rename = (signed: SignedThread, title: string): Promise<void> =>
+export const rename = (signed: SignedThread, { title }: { title: string }): Promise<void> =>
   signed.command<void>((state) => (state.title === title ? null : { events: [{ type: "thread_renamed", title }] }));
 
 export interface ModelSwitch {

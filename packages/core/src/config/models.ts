@@ -2,7 +2,7 @@ import type { Model } from "./agent.ts";
 import type { HarnessMode } from "./modes.ts";
 import type { ModelName } from "./profiles.ts";
 import { CinchError } from "../errors.ts";
-import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
+import { asV4, isLanguageModel, type LanguageModel, type StreamModel } from "../model/compat.ts";
 import { withTimeout, type Clock } from "../ports/clock.ts";
 
 export type ResolveModel = (id: string) => LanguageModel | Promise<LanguageModel>;
@@ -57,7 +57,13 @@ export class Models {
         `Model "${modelId}" is not one of the configured objects (${objects}): give the harness a resolveModel that resolves it.`,
       );
     }
-    const resolved = asV4(await resolveModel(modelId));
+    const answer: unknown = await resolveModel(modelId);
+    if (!isLanguageModel(answer))
+      throw new CinchError(
+        "INVALID_CONFIG",
+        `resolveModel returned no model of the AI SDK for "${modelId}" (${answer === null ? "null" : typeof answer}). Return one, or throw an error that says which models there are.`,
+      );
+    const resolved = asV4(answer);
     this.#names.set(modelId, nameOf(resolved));
     return resolved;
   }

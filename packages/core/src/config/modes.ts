@@ -115,7 +115,13 @@ export class Modes {
     const depth = this.#depth;
     const catalog = agent.subagents === undefined && depth === undefined ? this.#shared.subagents : agent.subagents;
     const isPossible = catalog !== null && (depth ?? agent.maxSubagentDepth) > 0;
-    const delegation = isPossible ? new Delegation(agent, catalog, this.#shared) : null;
+    const checkAgent = (found: Agent) => {
+      this.#shared.checkAgent(found);
+      const { id } = this.all.find((mode) => mode.agent === agent)!;
+      // Throws for two tools of one name.
+      this.#oneBelow(found, { id, agent });
+    };
+    const delegation = isPossible ? new Delegation(agent, catalog, { ...this.#shared, checkAgent }) : null;
     this.#delegations.set(agent, delegation);
     return delegation;
   }
@@ -147,17 +153,27 @@ export class Modes {
     return new Modes([only], modeId, shared, own);
   }
 
+  /** The modes of listed subagents, one level below. */
+  #below(): Modes[] {
+    // The subagents of a fork are those of its parent.
+    const delegating = this.#config.subagent?.fork ? [] : this.all;
+    const listed = ({ agent }: HarnessMode) => listedIn(this.#config.delegation(agent)?.catalog);
+    return delegating.flatMap((mode) => listed(mode).map((one) => this.#oneBelow(one, mode)));
+  }
+
+  #oneBelow(agent: Agent, mode: Pick<HarnessMode, "id" | "agent">): Modes {
+    const depth = (this.#depth ?? mode.agent.maxSubagentDepth) - 1;
+    return this.ofSubagent(agent, { modeId: mode.id, depth });
+  }
+
+  /** Throws `INVALID_CONFIG` for a listed subagent, at any level, with two tools of one name. */
+  checkSubagents(): void {
+    for (const modes of this.#below()) modes.checkSubagents();
+  }
+
   /** A message for each name in the configuration that is the name of no tool, also in that of listed subagents. */
   unknownTools(): string[] {
-    const { delegation, subagent } = this.#config;
-    // The subagents of a fork are those of its parent.
-    const delegating = subagent?.fork ? [] : this.all;
-    const below = delegating.flatMap(({ id, agent }) =>
-      listedIn(delegation(agent)?.catalog).flatMap((one) => {
-        const depth = (this.#depth ?? agent.maxSubagentDepth) - 1;
-        return this.ofSubagent(one, { modeId: id, depth }).unknownTools();
-      }),
-    );
+    const below = this.#below().flatMap((modes) => modes.unknownTools());
     // Modes that share an agent give the same messages.
     const toolsOfMode = ({ id }: HarnessMode) => [...this.#tools.get(id)!.keys(), ...extraToolNames()];
     return [...new Set([...unknownTools(this.#config, toolsOfMode), ...below])];

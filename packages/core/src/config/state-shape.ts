@@ -65,8 +65,8 @@ export class StateShape {
     return own ?? this.#initial["om"];
   }
 
-  /** The updates as JSON. Throws `INVALID_INPUT` if the state would not fit its schema. */
-  checked(values: State, updates: unknown): State {
+  /** The updates as JSON, whatever the state is. Throws `INVALID_INPUT`. */
+  given(updates: unknown): State {
     if (typeof updates !== "object" || updates === null || Array.isArray(updates))
       throw new CinchError("INVALID_INPUT", "setState takes an object with the keys to change.");
     const { yolo, ...rest } = updates as Record<string, unknown>;
@@ -74,13 +74,20 @@ export class StateShape {
     if (yolo !== undefined && typeof yolo !== "boolean")
       throw new CinchError("INVALID_INPUT", "yolo must be true or false.");
     const changes = asState(rest, SET_STATE);
+    return yolo === undefined ? changes : { ...changes, yolo };
+  }
+
+  /** The updates as JSON. Throws `INVALID_INPUT` if the state would not fit its schema. */
+  checked(values: State, updates: unknown): State {
+    const given = this.given(updates);
+    const { yolo: _, ...changes } = given;
     if (JSON.stringify({ ...values, ...changes }).length > STATE_CHARS)
       throw new CinchError(
         "INVALID_INPUT",
         `The state of a thread can have at most ${STATE_CHARS} characters of JSON. Keep large data elsewhere.`,
       );
     if (this.#schema && Object.keys(changes).length > 0) this.#check(this.#schema, values, changes);
-    return yolo === undefined ? changes : { ...changes, yolo };
+    return given;
   }
 
   get #hasSettings(): boolean {

@@ -1,5 +1,4 @@
 import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
-import { optionsOf } from "../commands/options.ts";
 import { refuseForeign } from "../commands/refuse-foreign.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
@@ -18,8 +17,7 @@ export interface Settled {
  * Settles when nothing more happens without a person, after all events that are in the journal at the time of the call. Rejects with the
  * reason of the signal when that is aborted.
  */
-export async function settled(thread: Thread, options: { signal?: AbortSignal }): Promise<Settled> {
-  const { signal } = optionsOf("settled", options);
+export async function settled(thread: Thread, signal?: AbortSignal): Promise<Settled> {
   const leave = () => thread.wakeWaiters();
   signal?.addEventListener("abort", leave);
   try {

@@ -1,4 +1,5 @@
 import type { AnswerTarget, FindCall } from "../commands/answer-target.ts";
+import { optionsOf, type CheckedOptions, type MethodName } from "../commands/options.ts";
 import type { Seat } from "./seat.ts";
 import { SignedThread, type Again, type Action } from "./signed-thread.ts";
 import type { Thread } from "./thread.ts";
@@ -26,6 +27,17 @@ export class SeatCommands {
     return this.run(this.#once(work, again));
   }
 
+  /** The same, with options. They are checked at the call: a command that is refused does nothing, and creates no thread. */
+  async given<M extends MethodName, T>(
+    method: M,
+    options: unknown,
+    work: (signed: SignedThread, options: CheckedOptions<M>) => Promise<T>,
+    again?: Again<T>,
+  ): Promise<T> {
+    const valid = optionsOf(method, options);
+    return this.give((signed) => work(signed, valid), again && { again });
+  }
+
   /** The answer to a call. It keeps its place among the commands while the call is looked for. */
   answer(target: Promise<AnswerTarget>, give: (find: FindCall) => Action<void>): Promise<void> {
     return this.#seat.queue.run(async () => {
@@ -41,6 +53,16 @@ export class SeatCommands {
 
   query<T>(work: (thread: Thread) => Promise<T>): Promise<T> {
     return this.run(({ thread }) => work(thread));
+  }
+
+  /** A query with options, which are checked at the call. */
+  async asked<M extends MethodName, T>(
+    method: M,
+    options: unknown,
+    work: (thread: Thread, options: CheckedOptions<M>) => Promise<T>,
+  ): Promise<T> {
+    const valid = optionsOf(method, options);
+    return this.query((thread) => work(thread, valid));
   }
 
   run<T>(work: Action<T>): Promise<T> {

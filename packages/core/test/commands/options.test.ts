@@ -120,6 +120,37 @@ test("every method refuses a value that is not an object or lacks a key, and doe
   assert.deepEqual(await everything(h), before);
 });
 
+test("a command that is refused creates no thread", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  const refused = { ...METHODS, setState: { least: { yolo: "yes" }, misspelt: ["", ""] } };
+  for (const [method, { least, misspelt }] of Object.entries(refused)) {
+    const promise = (h as unknown as Record<string, Call>)[method]!(
+      method === "setState" ? least : { ...least, [misspelt[0]!]: "x" },
+    );
+    await assert.rejects(promise as Promise<unknown>, (error: unknown) => isRefusal(error, method));
+    assert.equal(h.getCurrentThreadId(), null, method);
+  }
+  assert.deepEqual(await h.listThreads(), []);
+});
+
+test("a command is accepted as it was at the call: what the caller changes later does not count", async () => {
+  await using h = await harness({ model: scriptedBy(() => say("hi")) });
+  const [title, updates, message] = [{ title: "" }, { list: [0] }, { content: "" }];
+  const given: Promise<unknown>[] = [];
+  const states: unknown[] = [];
+  h.subscribe((event) => event.type === "state_changed" && states.push(event.updates["list"]));
+  for (const n of [1, 2]) {
+    title.title = `title ${n}`;
+    updates.list[0] = n;
+    message.content = `message ${n}`;
+    given.push(h.createThread(title), h.setState(updates), h.sendMessage(message));
+  }
+  await Promise.all(given);
+  const titles = (await h.listThreads()).map((thread) => thread.title);
+  assert.deepEqual(titles.toSorted(), ["title 1", "title 2"]);
+  assert.deepEqual(states, [[1], [2]]);
+});
+
 test("methods that return no promise throw for an unknown key, and name the similar one", async () => {
   await using h = await harness({ model: script(say("hi")) });
   const session = await h.createSession();

@@ -172,3 +172,17 @@ test("every method of a closed harness rejects with CLOSED", async () => {
   await assert.rejects(session.createThread(), closed);
   await h.close();
 });
+
+test("a resolveModel that returns no model fails the turn, and refuses the switch, with an error that says so", async () => {
+  const says = /resolveModel returned no model of the AI SDK for "m"/;
+  for (const answer of [undefined, null, "gpt", {}]) {
+    const resolveModel = async () => answer as never;
+    await using h = await harness({ model: script(say("hi")), resolveModel });
+    await assert.rejects(h.switchModel({ modelId: "m" }), refused("INVALID_INPUT", says));
+    const named = new Harness({ id: "x", agent: new Agent({ name: "a", model: "m" }), resolveModel });
+    const { reason, error } = await named.sendMessage({ content: "x" });
+    assert.deepEqual([reason, error?.code], ["error", "INVALID_CONFIG"]);
+    assert.match(error!.message, says);
+    await named.close();
+  }
+});

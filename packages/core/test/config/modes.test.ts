@@ -285,3 +285,19 @@ test("the constructor reports mistakes in modes", () => {
       (error) => code("INVALID_CONFIG")(error) && message.test(String(error)),
     );
 });
+
+test("the constructor refuses two tools of one name in a listed subagent, at any level", () => {
+  const model = script(hang());
+  const tool = defineTool({ description: "x", input: z.object({}), execute: () => "x" });
+  const made = (config: object) => () => new Harness({ id: "x", agent: new Agent({ name: "a", model, ...config }) });
+  const says = (error: unknown) => code("INVALID_CONFIG")(error) && /"low" has two tools named/.test(String(error));
+  const low = { name: "low", tools: { ask_user: tool } };
+  assert.throws(made({ subagents: [low] }), says);
+  assert.throws(made({ subagents: [{ name: "high", tools: {}, subagents: [low] }], maxSubagentDepth: 2 }), says);
+  const delegating = { name: "low", tools: { task: tool }, subagents: [{ name: "lowest" }] };
+  assert.throws(made({ subagents: [delegating], maxSubagentDepth: 2 }), says);
+  // At the last level there is no task tool of the library.
+  made({ subagents: [delegating] })();
+  const agent = new Agent({ name: "a", model });
+  assert.throws(() => new Harness({ id: "x", agent, subagents: [low] }), says);
+});

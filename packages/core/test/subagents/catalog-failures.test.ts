@@ -194,6 +194,19 @@ test("a subagent whose catalog takes long is driven when the catalog has answere
   await h.close();
 });
 
+test("an agent of a catalog with two tools of one name is an error for the model, and the turn goes on", async () => {
+  const worker = new Agent({ name: "worker", tools: { ask_user: noting().note } });
+  const catalog = { list: async () => [{ name: "worker", description: "" }], resolve: async () => worker };
+  const model = script(call("task", { agent: "worker", prompt: "x" }), say("done"));
+  const h = new Harness({ id: "t", agent: new Agent({ name: "dev", model, subagents: catalog }) });
+  const ended = next(h, "tool_end");
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  const { isError, result } = await ended;
+  assert.ok(isError);
+  assert.match(String(result.content), /Agent "worker" has two tools named "ask_user"\. Rename one\./);
+  await h.close();
+});
+
 test("the parent's subscribers learn why a subagent is not driven", async () => {
   const worker = new Agent({ name: "worker", model: script(say("never said")), tools: {} });
   let isThere = true;

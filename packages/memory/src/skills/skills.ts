@@ -17,6 +17,8 @@ const INTRODUCTION =
  * one. Of two skills with one name, that of the later source counts. Without `sources`, the skills of a trusted workspace are used.
  */
 export function skills(sources?: readonly SkillSource[]): ContextSource {
+  if (sources !== undefined && !Array.isArray(sources))
+    throw new CinchError("INVALID_CONFIG", 'skills takes a list of folders, such as ["/.cinch/skills"].');
   const library = new SkillLibrary(sources?.map(checkedSource));
   const lists = new KnownLists();
   return {

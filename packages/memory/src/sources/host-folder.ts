@@ -16,7 +16,7 @@ export class HostFolder {
 
 /** `path` is absolute, or begins with "~/". */
 export function hostFolder(path: string): HostFolder {
-  const isHome = path === "~" || path.startsWith("~/");
+  const isHome = path === "~" || (typeof path === "string" && path.startsWith("~/"));
   if (typeof path !== "string" || !(isHome || isAbsolute(path)))
     throw new CinchError(
       "INVALID_CONFIG",

@@ -327,5 +327,11 @@ test("a list of very many skills stays within its limit, and says what is missin
 test("a source that is no folder is refused", () => {
   for (const source of ["skills", "/a/../b", "", 3 as never, { path: "/x" } as never])
     assert.throws(() => skills([source]), { code: "INVALID_CONFIG", message: /use hostFolder\(\)/ });
-  assert.throws(() => hostFolder("skills"), { code: "INVALID_CONFIG", message: /absolute path/ });
+  for (const folder of ["skills", undefined, 3, {}])
+    assert.throws(() => hostFolder(folder as never), { code: "INVALID_CONFIG", message: /absolute path/ });
+});
+
+test("sources that are no list are refused", () => {
+  for (const sources of ["/skills", null, { sources: ["/skills"] }])
+    assert.throws(() => skills(sources as never), { code: "INVALID_CONFIG", message: /takes a list of folders/ });
 });

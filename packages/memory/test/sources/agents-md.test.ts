@@ -255,5 +255,6 @@ test("a file that could not be read when the prompt was made does not hide chang
 test("a file that is no path is refused", () => {
   for (const file of ["AGENTS.md", "/", "/a/../b", "/a/", 3 as never])
     assert.throws(() => agentsMd({ files: [file] }), { code: "INVALID_CONFIG" }, String(file));
+  assert.throws(() => agentsMd({ files: "/a" } as never), { code: "INVALID_CONFIG", message: /must be a list/ });
   assert.throws(() => agentsMd({ file: "/a" } as never), { code: "INVALID_CONFIG", message: /Unknown key "file"/ });
 });

@@ -25,6 +25,8 @@ type MemoryNode = MemoryFile | MemoryDirectory;
 
 /** Files in memory, gone with the process. The same for every thread. */
 export function memoryBackend(files: Record<string, string | Uint8Array> = {}): Backend {
+  if (typeof files !== "object" || files === null || Array.isArray(files))
+    throw new CinchError("INVALID_CONFIG", 'memoryBackend takes an object of files, such as { "/a.txt": "text" }.');
   const backend = new MemoryBackend();
   for (const [path, content] of Object.entries(files)) {
     if (typeof content !== "string" && !(content instanceof Uint8Array))

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { checkConfig } from "../config.ts";
 import { isLink, realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 import { isProgramIn, pathOutside, programOn } from "../processes/host-programs.ts";
@@ -28,7 +29,9 @@ export interface BwrapOptions {
  * Bubblewrap alone. A command sees the system, tools and the workspace; no home, no other processes, and no sockets of services, not even
  * those in the workspace when it starts. The network is off; with hosts all of it is on, because bubblewrap can't tell hosts apart.
  */
-export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
+export function bwrapSandbox(options: BwrapOptions = {}): Sandbox {
+  checkConfig("bwrapSandbox", options);
+  const { bwrap = "bwrap" } = options;
   const probed = new Map<string, Promise<ProbedCommand>>();
   const sockets = new Sockets();
 
