@@ -103,7 +103,7 @@ export const delegation = inPackage("packages/core", [
   {
     attacks: "budgets: what a background subagent has worked counts beside one that the turn waits for",
     file: "folds/awaited.ts",
-    find: "turnId === run.turnId && toolCallId === run.toolCallId;",
+    find: "!run.background && turnId === run.turnId && toolCallId === run.toolCallId;",
     replace: "turnId === run.turnId;",
     tests: ["subagents/budget-time"],
   },
