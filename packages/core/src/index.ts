@@ -3,6 +3,7 @@ import { refuseOldNode } from "./node-version.ts";
 
 export {
   Agent,
+  checkModel,
   type AgentConfig,
   type Instructions,
   type Model,

@@ -1,13 +1,13 @@
 import {
   CinchError,
   checkKeys,
+  checkModel,
   type ContextPlan,
   type ContextView,
   type Cut,
   type Memory,
   type Model,
 } from "@cinch/core";
-import { checkModel } from "./check-model.ts";
 import { recallTool } from "./recall.ts";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";
 import { focusIn, observerRequest, reflectorRequest, summaryRequest } from "./texts.ts";

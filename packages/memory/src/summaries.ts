@@ -1,5 +1,12 @@
-import { CinchError, checkKeys, type ContextPlan, type ContextView, type Memory, type Model } from "@cinch/core";
-import { checkModel } from "./check-model.ts";
+import {
+  CinchError,
+  checkKeys,
+  checkModel,
+  type ContextPlan,
+  type ContextView,
+  type Memory,
+  type Model,
+} from "@cinch/core";
 import { recallTool } from "./recall.ts";
 import { summaryRequest } from "./texts.ts";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";

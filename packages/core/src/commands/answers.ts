@@ -6,7 +6,7 @@ import type { ThreadState } from "../folds/state.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import { NoJson, toJson } from "../events/json.ts";
 import type { Json, Message } from "../events/message.ts";
-import { ANSWER, orRepeated, type AnswerEvent } from "./repeated-answer.ts";
+import { alreadyAnswered, ANSWER, orRepeated, type AnswerEvent } from "./repeated-answer.ts";
 import { policyCommand } from "./policy-command.ts";
 import { checkDecision, digestOf } from "../permissions/gate.ts";
 import { withTimeout } from "../ports/clock.ts";
@@ -246,7 +246,7 @@ async function notPending(thread: Thread, waiting: WaitingState, toolCallId: str
   const requested = recent.findLastIndex((event) => event.type === "message_end" && hasCall(event.message, toolCallId));
   const since = recent.slice(Math.max(0, requested));
   if (since.some((event) => event.type === ANSWER[waiting] && event.toolCallId === toolCallId))
-    return new CinchError("ALREADY_ANSWERED", `Call "${toolCallId}" was answered already. The first answer stands.`);
+    return alreadyAnswered(toolCallId);
   return new CinchError("NOT_PENDING", `Call "${toolCallId}" does not wait for such an answer. ${next}`);
 }
 

@@ -25,6 +25,9 @@ export interface RepeatableAnswer {
 const QUESTION = { asking: "tool_approval_required", suspended: "tool_suspended" } as const;
 export const ANSWER = { asking: "tool_approval_resolved", suspended: "tool_resumed" } as const;
 
+export const alreadyAnswered = (toolCallId: string): CinchError =>
+  new CinchError("ALREADY_ANSWERED", `Call "${toolCallId}" was answered already. The first answer stands.`);
+
 /**
  * Gives an answer that may be sent twice. If it comes too late, it succeeds nevertheless if it is the recorded one, however long ago that
  * was given. `answer`: `null` if it names no person or no question.
@@ -40,11 +43,7 @@ export async function orRepeated(
     const isLate = error instanceof CinchError && (error.code === "ALREADY_ANSWERED" || error.code === "NOT_PENDING");
     const given = isLate && answer && (await answerIn(store, id, answer));
     if (!given) throw error;
-    if (!(await answer.isSame(given)))
-      throw new CinchError(
-        "ALREADY_ANSWERED",
-        `Call "${given.toolCallId}" was answered already. The first answer stands.`,
-      );
+    if (!(await answer.isSame(given))) throw alreadyAnswered(given.toolCallId);
   }
 }
 

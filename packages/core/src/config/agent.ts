@@ -72,6 +72,12 @@ export const ModelValue = z.custom<Model>(
   (value) => isLanguageModel(value) || (typeof value === "string" && value !== ""),
   'must be a language model of the AI SDK, such as anthropic("claude-sonnet-5"), or a string for resolveModel',
 );
+
+/** Throws `INVALID_CONFIG` for what is neither a model, nor the name of one, nor left out. */
+export function checkModel(what: string, model: unknown): void {
+  checkedConfig(z.optional(ModelValue), model, what);
+}
+
 const ToolValue = z.custom<ToolSet[string]>((value) => typeof value === "object" && value !== null, "must be a tool");
 export const ToolValues = z.record(z.string(), ToolValue);
 

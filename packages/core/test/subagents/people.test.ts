@@ -164,18 +164,16 @@ test("a long report in a note is cut and closed", async () => {
   await h.close();
 });
 
-test("a message that waits until the run of a subagent has ended is answered, also if the run left a subagent in the background", async () => {
-  const { gate, started, open } = gated();
-  const search = new Agent({ name: "search", model: script(hang("…")), tools: {} });
-  const exploring = script(
-    call("task", { agent: "search", prompt: "Search", background: true }),
-    call("gate", {}),
-    say("Explored."),
-    say("Answered."),
-  );
+/** Delegates to an agent that delegates to `search`, waits at its gate, and has one more answer for each message of a person. */
+function exploring(search: Agent, gate: ReturnType<typeof gated>["gate"], last: readonly Step[]) {
   const explore = new Agent({
     name: "explore",
-    model: exploring,
+    model: script(
+      call("task", { agent: "search", prompt: "aside", background: true }),
+      call("gate", {}),
+      say("Explored."),
+      ...last,
+    ),
     tools: { gate },
     subagents: [search],
     subagentBackground: true,
@@ -183,7 +181,13 @@ test("a message that waits until the run of a subagent has ended is answered, al
   const model = script(call("task", { agent: "explore", prompt: "Explore" }), say("Done."));
   const agent = new Agent({ name: "dev", model, subagents: [explore], maxSubagentDepth: 2 });
   const h = new Harness({ id: "t", agent, storage: memoryStore(), permissions });
-  const turn = h.sendMessage({ content: "go" });
+  return { h, turn: h.sendMessage({ content: "go" }) };
+}
+
+test("a message that waits until the run of a subagent has ended is answered, also if the run left a subagent in the background", async () => {
+  const { gate, started, open } = gated();
+  const search = new Agent({ name: "search", model: script(hang("…")), tools: {} });
+  const { h, turn } = exploring(search, gate, [say("Answered.")]);
   await started;
   const [threadId] = Object.keys(h.getDisplayState().activeSubagents);
   const session = await h.createSession({ threadId: threadId! });
@@ -207,24 +211,7 @@ test("the subagent of a person's turn goes on when what the run before it has le
     JSON.stringify(prompt.at(-1)).includes("aside") ? call("gate", {}) : found,
   );
   const search = new Agent({ name: "search", model: searching, tools: { gate: stubborn.gate } });
-  const exploring = script(
-    call("task", { agent: "search", prompt: "aside", background: true }),
-    call("gate", {}),
-    say("Explored."),
-    call("task", { agent: "search", prompt: "Look" }),
-    say("Answered."),
-  );
-  const explore = new Agent({
-    name: "explore",
-    model: exploring,
-    tools: { gate },
-    subagents: [search],
-    subagentBackground: true,
-  });
-  const model = script(call("task", { agent: "explore", prompt: "Explore" }), say("Done."));
-  const agent = new Agent({ name: "dev", model, subagents: [explore], maxSubagentDepth: 2 });
-  const h = new Harness({ id: "t", agent, storage: memoryStore(), permissions });
-  const turn = h.sendMessage({ content: "go" });
+  const { h, turn } = exploring(search, gate, [call("task", { agent: "search", prompt: "Look" }), say("Answered.")]);
   await Promise.all([started, stubborn.started]);
   const [threadId] = Object.keys(h.getDisplayState().activeSubagents);
   const session = await h.createSession({ threadId: threadId! });

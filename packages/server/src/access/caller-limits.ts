@@ -1,4 +1,4 @@
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, RETRY_AFTER } from "../http/http-error.ts";
 import type { ServerLimits } from "../limits.ts";
 import { callerKey, type Who } from "./who.ts";
 
@@ -75,4 +75,4 @@ export class CallerLimits {
 }
 
 const tooMany = (reason: string, message: string): HttpError =>
-  new HttpError(429, "TOO_MANY", message, { headers: { "retry-after": "1" }, reason });
+  new HttpError(429, "TOO_MANY", message, { headers: RETRY_AFTER, reason });

@@ -1,4 +1,4 @@
-import { HttpError } from "../http/http-error.ts";
+import { HttpError, RETRY_AFTER } from "../http/http-error.ts";
 import { tokenHash } from "./bearer-tokens.ts";
 
 /** How many wrong tokens an address may send at once, and then in each second. */
@@ -25,7 +25,7 @@ export class FailedTokens {
     if (address === undefined || token === null || this.#right.has(tokenHash(token))) return;
     if (this.#leftFor(address, now) >= 1) return;
     throw new HttpError(429, "TOO_MANY", "Too many wrong tokens from this address. Wait a second.", {
-      headers: { "retry-after": "1" },
+      headers: RETRY_AFTER,
       reason: "tokens",
     });
   }
