@@ -39,6 +39,19 @@ export class TestEngine implements AsyncDisposable {
     return placement;
   }
 
+  /** How many invocations Restate has not completed, of workers that advertise this address. */
+  async invocations(advertise = this.options.advertise): Promise<number> {
+    const { hostname, port } = new URL(advertise);
+    const query = `SELECT count(*) AS count FROM sys_invocation_status WHERE target_service_name = 'cinch-${hostname}-${port}' AND status <> 'completed'`;
+    const response = await fetch(`${this.options.admin}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    const { rows } = (await response.json()) as { rows: { count: number }[] };
+    return rows[0]!.count;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#made.map((placement) => placement.close!()));
   }

@@ -76,15 +76,7 @@ class WaitingTeam implements AsyncDisposable {
   /** What the engine has of threads. */
   async jobs(): Promise<number> {
     if (this.#engine === "graphile") return this.#count(`SELECT count(*) FROM "${this.#place.schema}_wakes".jobs`);
-    const service = `cinch-127.0.0.1-${this.#engines.port}`;
-    const query = `SELECT count(*) AS count FROM sys_invocation_status WHERE target_service_name = '${service}' AND status <> 'completed'`;
-    const response = await fetch(`${this.#engines.options.admin}/query`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ query }),
-    });
-    const { rows } = (await response.json()) as { rows: { count: number }[] };
-    return rows[0]!.count;
+    return this.#engines.invocations();
   }
 
   async use(): Promise<WalkerUse[]> {

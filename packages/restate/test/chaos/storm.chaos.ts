@@ -16,6 +16,8 @@ test("a thread that is woken while no worker is up costs six attempts in ten sec
   const worker = await engine.worker(counted.drive, { advertise: balancer.url, port: engine.port });
   await worker.wake("before");
   await until("the drive", () => counted.drives === 1);
+  // An answer that is cut off would be asked for by attempts of its own.
+  await until("the end of its invocation", async () => (await engine.invocations(balancer.url)) === 0);
   balancer.state = "down";
   balancer.cut();
   const woken = performance.now();
