@@ -16,5 +16,4 @@ export async function respond({ session, watch, waiting, given }: Response): Pro
   watch.untilIdle({ answered: waiting });
   if (response.kind === "approval") await session.respondToToolApproval(response.answer);
   else await session.respondToToolSuspension(response.answer);
-  watch.checkWaiting();
 }

@@ -61,6 +61,7 @@ export async function driveThread({ printer, shutdown, options, thread, prompt, 
       printer.note("another process drives this thread: following");
     if (choice.kind !== "new") await applyFlags(session, flags);
     const immediate = await begin({ project, session, watch, entered });
+    watch.begun();
     const closed = shutdown.closed.then((code) => ({ kind: "closed" as const, code }));
     const end = immediate ?? (await Promise.race([watch.end, closed]));
     printer.endLine();

@@ -25,6 +25,7 @@ export class TurnWatch {
   readonly #session: Session;
   readonly #store: Store;
   #settle!: (end: TurnEnd) => void;
+  #hasBegun = false;
   /** Wait for all queued turns, not only for one. */
   #untilIdle = false;
   /** The question that this run answers. While the display shows it, the answer has not arrived there. */
@@ -54,7 +55,7 @@ export class TurnWatch {
       case "tool_end":
       case "subagent_event":
       case "subagent_tool_end":
-        return this.checkWaiting();
+        return this.#checkWaiting();
       case "info":
         this.#checkLater(event.message);
     }
@@ -65,8 +66,15 @@ export class TurnWatch {
     this.#answered = answered;
   }
 
+  /** The run has begun what is watched. Before, what already waits does not end it: the run may be about to answer it. */
+  begun(): void {
+    this.#hasBegun = true;
+    this.#checkWaiting();
+  }
+
   /** Ends the watch if nothing more happens without a person. */
-  checkWaiting(): void {
+  #checkWaiting(): void {
+    if (!this.#hasBegun) return;
     const { status, pendingApprovals, pendingSuspensions } = this.#session.getDisplayState();
     const isAnswered = ({ threadId, seq }: AskedCall) =>
       threadId === this.#answered?.threadId && seq === this.#answered.seq;
