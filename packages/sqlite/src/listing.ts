@@ -32,14 +32,12 @@ const THREADS_WITH_WORD = `SELECT DISTINCT thread FROM search JOIN segments ON j
 const ROWS = `SELECT ${LIST_COLUMNS} FROM threads`;
 const IS_LISTED = "deleted = 0 AND touched < ?1 AND active >= ?2 AND subagent <= ?3 AND (?4 IS NULL OR resource = ?4)";
 const PAGE = `ORDER BY touched DESC ${limitTo("?5")}`;
-/** One query for each kind of work. SQLite merges several in the order of the index, and stops at the limit. */
-const recent = (...work: (0 | 1 | 2)[]) =>
-  work.map((one) => `${ROWS} INDEXED BY threads_recent WHERE ${WORK} = ${one} AND ${IS_LISTED}`).join(" UNION ALL ");
+const WORKING = [2, 1];
+const INACTIVE = 0;
 
 /** The ways to a page of the list. SQLite plans a statement before it knows the values, so each way is a statement of its own. */
 export const PAGES = {
-  inactive: `${recent(0)} ${PAGE}`,
-  active: `${recent(1, 2)} ${PAGE}`,
+  recent: `${ROWS} INDEXED BY threads_recent WHERE ${WORK} = ?6 AND ${IS_LISTED} ${PAGE}`,
   ofResource: `${ROWS} INDEXED BY threads_of_resource WHERE resource = ?4 AND ${IS_LISTED} ${PAGE}`,
   children: `${ROWS} INDEXED BY threads_children WHERE parent = ?6 AND ${IS_LISTED} ${PAGE}`,
 };
@@ -50,8 +48,7 @@ export class Listing {
   readonly #one;
   readonly #position;
   readonly #isLarge;
-  readonly #inactive;
-  readonly #active;
+  readonly #recent;
   readonly #ofResource;
   readonly #children;
 
@@ -62,8 +59,7 @@ export class Listing {
     // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
     this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
     this.#isLarge = sql(db, `SELECT 1 FROM threads WHERE resource = ? AND deleted = 0 LIMIT 1 OFFSET ${MOST_SORTED}`);
-    this.#inactive = sql<ListRow>(db, PAGES.inactive);
-    this.#active = sql<ListRow>(db, PAGES.active);
+    this.#recent = sql<ListRow>(db, PAGES.recent);
     this.#ofResource = sql<ListRow>(db, PAGES.ofResource);
     this.#children = sql<ListRow>(db, PAGES.children);
   }
@@ -80,30 +76,28 @@ export class Listing {
     const matches = query.query?.trim() ? await this.#matcher(query.query) : () => true;
     const found: ThreadRecord[] = [];
     let touched = await this.#connection.read(() => this.#start(query.before));
-    while (found.length < limit) {
-      const most = query.query ? ROWS_AT_ONCE : Math.min(limit, ROWS_AT_ONCE);
+    const most = query.query ? ROWS_AT_ONCE : Math.min(limit, ROWS_AT_ONCE);
+    for (;;) {
       const rows = await this.#connection.read(() => {
         const page = this.#page(query, touched, most);
         found.push(...page.filter(matches).map(threadRecordOf));
         return page;
       });
-      if (rows.length < most) break;
+      if (rows.length < most || found.length >= limit) return found.slice(0, limit);
       touched = rows.at(-1)!.touched;
       await pause();
     }
-    return found.slice(0, limit);
   }
 
   #page({ resourceId, parentId, active, topLevel }: ThreadQuery, touched: number, most: number): ListRow[] {
     const values = [touched, active ? 1 : 0, topLevel ? 0 : 1, resourceId ?? null, most];
     if (parentId !== undefined) return this.#children.all(...values, parentId);
     if (resourceId !== undefined && !this.#isLarge.get(resourceId)) return this.#ofResource.all(...values);
-    const working = this.#active.all(...values);
-    if (active) return working;
-    // Nearly all threads are inactive. SQLite would copy each of their rows to merge them with the others.
-    const inactive = this.#inactive.all(...values);
-    if (working.length === 0) return inactive;
-    return [...working, ...inactive].toSorted((a, b) => b.touched - a.touched).slice(0, most);
+    const kinds = active ? WORKING : [...WORKING, INACTIVE];
+    const pages = kinds.map((work) => this.#recent.all(...values, work)).filter((page) => page.length > 0);
+    // Nearly all threads are inactive, so there is rarely anything to merge. SQLite would copy each row for it.
+    if (pages.length <= 1) return pages[0] ?? [];
+    return pages.flat().toSorted((a, b) => b.touched - a.touched).slice(0, most);
   }
 
   #start(before: string | undefined): number {

@@ -8,8 +8,7 @@ import { Place } from "./place.ts";
 
 describe("the list of threads", { concurrency: 4 }, () => {
   const ways: Record<keyof typeof PAGES, string[]> = {
-    inactive: ["SEARCH threads USING INDEX threads_recent (<expr>=? AND touched<?)"],
-    active: Array.from({ length: 2 }, () => "SEARCH threads USING INDEX threads_recent (<expr>=? AND touched<?)"),
+    recent: ["SEARCH threads USING INDEX threads_recent (<expr>=? AND touched<?)"],
     ofResource: ["SEARCH threads USING INDEX threads_of_resource (resource=?)", "USE TEMP B-TREE FOR ORDER BY"],
     children: ["SEARCH threads USING INDEX threads_children (parent=?)", "USE TEMP B-TREE FOR ORDER BY"],
   };
