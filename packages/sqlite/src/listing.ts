@@ -4,7 +4,7 @@ import { Connection } from "./connection.ts";
 import { tryParse } from "./event-row.ts";
 import { SEQS } from "./protocol.ts";
 import { WORK } from "./schema.ts";
-import { limitTo, sql } from "./sql.ts";
+import { limitTo, sql, sqlArrays } from "./sql.ts";
 import { normalizeText, searchTerms } from "./words.ts";
 
 export interface ListRow {
@@ -19,6 +19,19 @@ export interface ListRow {
   touched: number;
   metadata: string;
 }
+
+type ListColumns = [
+  no: number,
+  id: string,
+  title: string,
+  resource: string,
+  parent: string | null,
+  active: number,
+  created_at: number,
+  updated_at: number,
+  touched: number,
+  metadata: string,
+];
 
 export const LIST_COLUMNS = "no, id, title, resource, parent, active, created_at, updated_at, touched, metadata";
 const ROWS_AT_ONCE = 1000;
@@ -59,9 +72,9 @@ export class Listing {
     // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
     this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
     this.#isLarge = sql(db, `SELECT 1 FROM threads WHERE resource = ? AND deleted = 0 LIMIT 1 OFFSET ${MOST_SORTED}`);
-    this.#recent = sql<ListRow>(db, PAGES.recent);
-    this.#ofResource = sql<ListRow>(db, PAGES.ofResource);
-    this.#children = sql<ListRow>(db, PAGES.children);
+    this.#recent = sqlArrays<ListColumns>(db, PAGES.recent);
+    this.#ofResource = sqlArrays<ListColumns>(db, PAGES.ofResource);
+    this.#children = sqlArrays<ListColumns>(db, PAGES.children);
   }
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
@@ -91,13 +104,16 @@ export class Listing {
 
   #page({ resourceId, parentId, active, topLevel }: ThreadQuery, touched: number, most: number): ListRow[] {
     const values = [touched, active ? 1 : 0, topLevel ? 0 : 1, resourceId ?? null, most];
-    if (parentId !== undefined) return this.#children.all(...values, parentId);
-    if (resourceId !== undefined && !this.#isLarge.get(resourceId)) return this.#ofResource.all(...values);
+    if (parentId !== undefined) return this.#children(...values, parentId).map(listRowOf);
+    if (resourceId !== undefined && !this.#isLarge.get(resourceId)) return this.#ofResource(...values).map(listRowOf);
     const kinds = active ? WORKING : [...WORKING, INACTIVE];
-    const pages = kinds.map((work) => this.#recent.all(...values, work)).filter((page) => page.length > 0);
+    const pages = kinds.map((work) => this.#recent(...values, work).map(listRowOf)).filter((page) => page.length > 0);
     // Nearly all threads are inactive, so there is rarely anything to merge. SQLite would copy each row for it.
     if (pages.length <= 1) return pages[0] ?? [];
-    return pages.flat().toSorted((a, b) => b.touched - a.touched).slice(0, most);
+    return pages
+      .flat()
+      .toSorted((a, b) => b.touched - a.touched)
+      .slice(0, most);
   }
 
   #start(before: string | undefined): number {
@@ -140,6 +156,11 @@ async function collectThreads(connection: Connection, word: string, threads: Set
     });
   }
 }
+
+const listRowOf = (columns: ListColumns): ListRow => {
+  const [no, id, title, resource, parent, active, created_at, updated_at, touched, metadata] = columns;
+  return { no, id, title, resource, parent, active, created_at, updated_at, touched, metadata };
+};
 
 export const threadRecordOf = (row: ListRow): ThreadRecord => ({
   id: row.id,
