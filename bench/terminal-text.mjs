@@ -6,9 +6,10 @@
  */
 import { readFileSync } from "node:fs";
 import { edit, emptyEditor } from "../apps/cli/src/composer/editor.ts";
-import { diffBetween, diffLineList, inPieces } from "../apps/cli/src/text/diff.ts";
+import { diffHunks, diffLineList, inPieces } from "../apps/cli/src/text/diff.ts";
 import { Highlighter } from "../apps/cli/src/text/highlight.ts";
 import { lineChanges } from "../packages/workspace/src/diffs/line-changes.ts";
+import { unifiedDiff } from "../packages/workspace/src/diffs/unified-diff.ts";
 import { MarkdownStream } from "../apps/cli/src/text/markdown.ts";
 
 const RUNS = 9;
@@ -62,16 +63,15 @@ function highlight() {
 async function diff() {
   const before = Array.from({ length: 8_000 }, (_, at) => `const value${at} = compute(${at}, "text");`);
   const after = before.map((line, at) => (at % 20 === 0 ? line.replace("compute", "calculate") : line));
-  const hunks = await diffBetween(before.join("\n"), after.join("\n"));
-  Array.from(diffLineList(hunks));
+  const side = (lines) => ({ path: "/values.ts", text: lines.join("\n") });
+  Array.from(diffLineList(diffHunks(await unifiedDiff(side(before), side(after)))));
 }
 
-/** The longest part that is not interrupted. */
-function firstChange() {
+async function firstChange() {
   const before = Array.from({ length: 50_000 }, (_, at) => `const value${at} = compute(${at}, "text");`);
   const after = before.map((line, at) => (at % 20 === 10 ? line.replace("compute", "calculate") : line));
   const start = process.cpuUsage();
-  lineChanges(before, after).next();
+  await lineChanges(before, after).next();
   const { user, system } = process.cpuUsage(start);
   return (user + system) / 1_000;
 }

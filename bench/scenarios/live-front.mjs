@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { peer } from "../lib/live/peers.mjs";
+import { startServer } from "../../packages/postgres/test/server.ts";
 
 const WORKERS = 2;
 
 export default async function liveFront({ threads, perSecond, seconds, linked = true, folder }) {
-  const { startServer } = await import("../../packages/postgres/test/server.ts");
   // The server runs as another user.
   chmodSync(folder, 0o755);
   const server = await startServer(join(folder, "data"));
