@@ -55,3 +55,13 @@ export const pathInput = ({ path }: FileToolDeps, description: string) =>
       }
     })
     .describe(description);
+
+/** Text for a file, as an argument. Half of a surrogate pair can't be written, and as `old_string` it would match within a character. */
+export const textInput = (description: string) =>
+  z
+    .string()
+    .refine(
+      (text) => text.isWellFormed(),
+      "holds half of a surrogate pair, which no file in UTF-8 can hold: give whole characters",
+    )
+    .describe(description);

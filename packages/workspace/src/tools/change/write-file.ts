@@ -4,7 +4,7 @@ import { shownDiff, MAX_DIFF_BYTES } from "../../diffs/unified-diff.ts";
 import { writePolicy } from "../../path-rules/index.ts";
 import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
-import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
+import { CHANGES, pathInput, reachOf, textInput, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
 import { decoded, encoded, placesOf } from "../../contents/long-text.ts";
 import { isADirectory } from "../lookup/lookup.ts";
@@ -18,7 +18,7 @@ A file that exists must have been read with read_file in this thread and be unch
     ...CHANGES,
     input: z.object({
       file_path: pathInput(deps, "The file."),
-      content: z.string().describe("The whole new contents of the file."),
+      content: textInput("The whole new contents of the file."),
     }),
     ...judgedAsFile(deps, writePolicy),
     async preview({ file_path, content }, context) {

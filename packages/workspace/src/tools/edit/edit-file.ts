@@ -7,7 +7,7 @@ import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { checkSeen, currentText, oldContents, replace } from "../change/change.ts";
 import type { SavedContents } from "../../contents/saved-contents.ts";
-import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
+import { CHANGES, pathInput, reachOf, textInput, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
 import { decoded, encoded } from "../../contents/long-text.ts";
 import { lookupFile } from "../lookup/lookup.ts";
@@ -28,8 +28,8 @@ Several edits of one file can be made at once. The result shows the changed line
     ...CHANGES,
     input: z.object({
       file_path: pathInput(deps, "The file."),
-      old_string: z.string().describe("The text to replace."),
-      new_string: z.string().describe("The new text. Empty: old_string is removed."),
+      old_string: textInput("The text to replace."),
+      new_string: textInput("The new text. Empty: old_string is removed."),
       replace_all: z.boolean().describe("Replace every occurrence. Default: false.").optional(),
     }),
     ...judgedAsFile(deps, readWritePolicy),

@@ -150,3 +150,12 @@ for (const { name, open } of [
     assert.match(await d.fails("write_file", write), /^b\.txt exists and has not been read/);
   });
 }
+
+test("half of a surrogate pair is refused: the file would hold another character", async () => {
+  await using d = await fileDesk();
+  assert.match(
+    await d.fails("write_file", { file_path: "a.txt", content: "a \ud83d" }),
+    /holds half of a surrogate pair/,
+  );
+  assert.deepEqual(d.changes, []);
+});

@@ -231,3 +231,14 @@ test("long changes, and many changes, are shown in part", async () => {
   assert.match(long, /\n\[the change goes on up to line 101\]$/);
   assert.ok(long.split("\n").length < 50);
 });
+
+test("half of a surrogate pair is refused, so no edit damages a character", async () => {
+  await using d = await opened("a 😀 b 😀\n");
+  const message = /holds half of a surrogate pair/;
+  assert.match(await d.refused({ old_string: "a \ud83d", new_string: "a " }), message);
+  assert.match(await d.refused({ old_string: "\ude00", new_string: "x", replace_all: true }), message);
+  assert.match(await d.refused({ old_string: "b", new_string: "\ude00" }), message);
+  assert.equal(d.text(), "a 😀 b 😀\n");
+  await d.edit({ old_string: "😀 b", new_string: "😁 b" });
+  assert.equal(d.text(), "a 😁 b 😀\n");
+});
