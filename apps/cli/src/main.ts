@@ -53,6 +53,16 @@ async function perform(command: CliCommand): Promise<number> {
   }
 }
 
+/** Without a current folder, Node can't even start the thread that writes the database. */
+function checkFolder({ kind }: CliCommand): void {
+  if (kind === "help" || kind === "version" || kind === "completion" || kind === "complete") return;
+  try {
+    process.cwd();
+  } catch (cause) {
+    throw new UsageError("The current folder does not exist any more. Go to one that does: cd ~", { cause });
+  }
+}
+
 function print(text: string): number {
   process.stdout.write(text);
   return ExitCode.complete;
@@ -74,7 +84,9 @@ process.on("exit", (code) => {
 });
 
 try {
-  process.exitCode = await perform(commandOf(process.argv.slice(2)));
+  const command = commandOf(process.argv.slice(2));
+  checkFolder(command);
+  process.exitCode = await perform(command);
 } catch (error) {
   process.exitCode = error instanceof UsageError ? ExitCode.usage : ExitCode.error;
   const hint = error instanceof UsageError ? `\nRun ${cinch} --help for all commands and options.` : "";

@@ -117,4 +117,19 @@ describe("printed and documented commands", { concurrency: 2 }, () => {
     const [, next = ""] = /continue: (npm start .*)$/m.exec(output) ?? [];
     assert.equal((await terminal.type(next)).code, 0, next);
   });
+
+  test("a command in a folder that was removed says so, and what to do", async () => {
+    using terminal = new Terminal();
+    const gone = "mkdir -p gone && cd gone && rmdir ../gone &&";
+    for (const command of ["", " run hi", " threads list", " acp", " doctor", " serve"]) {
+      const { code, output } = await terminal.type(`${gone} cinch${command}`);
+      // The shell has a word to say about it, too.
+      const told = output.split("\n").filter((line) => line.startsWith("cinch:"));
+      assert.deepEqual(
+        [code, told],
+        [2, ["cinch: The current folder does not exist any more. Go to one that does: cd ~"]],
+      );
+    }
+    assert.match((await terminal.type(`${gone} cinch --help`)).output, /^cinch: conversations/m);
+  });
 });
