@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ROLES, tokenHash, type MayRole } from "@cinch/server";
 import * as z from "zod/mini";
 import { PRIVATE_FILE, projectFolder } from "../composer/private-file.ts";
+import { isNothingThere } from "../error-message.ts";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import type { FolderOfUser } from "../setup/trust.ts";
@@ -51,7 +52,7 @@ export class TokenFolder {
     try {
       changeInState(this.#folder, () => unlinkSync(this.#fileOf(name)));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if (!isNothingThere(error)) throw error;
       throw new UsageError(`There is no token "${name}" for this folder. ${cinch} token list lists them.`);
     }
   }
@@ -111,7 +112,7 @@ function whereThere<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (isNothingThere(error)) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { isNothingThere } from "../error-message.ts";
 import { replacePrivateFile } from "../composer/private-file.ts";
 import { envValue, providers, type Env } from "../models/providers.ts";
 import { readSmallFile } from "./small-file.ts";
@@ -34,8 +35,18 @@ function savedKey(variable: string, env: Env): string | undefined {
 export function exposedKeys(env: Env): string[] {
   return providers.flatMap(({ key = "" }) => {
     const file = fileOf(key, env);
-    const stats = key === "" ? undefined : lstatSync(file, { throwIfNoEntry: false });
-    if (!stats || (stats.mode & 0o077) === 0) return [];
+    const mode = key === "" ? 0 : modeOf(file);
+    if ((mode & 0o077) === 0) return [];
     return [`${file} can be read by other users. Run: chmod 600 ${file}`];
   });
+}
+
+/** 0: there is none. */
+function modeOf(file: string): number {
+  try {
+    return lstatSync(file).mode;
+  } catch (error) {
+    if (isNothingThere(error)) return 0;
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { isNothingThere, messageOf } from "../error-message.ts";
 import { UsageError } from "../exit.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -9,9 +10,8 @@ export function readSmallFile(file: string): string | undefined {
   try {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new UsageError(`${file} can't be read: ${message}`, { cause: error });
+    if (isNothingThere(error)) return undefined;
+    throw new UsageError(`${file} can't be read: ${messageOf(error)}`, { cause: error });
   }
   try {
     const stats = fstatSync(descriptor);

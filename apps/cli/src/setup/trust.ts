@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { realPathOrSame } from "../composer/private-file.ts";
+import { isNothingThere } from "../error-message.ts";
 import type { Env } from "../models/providers.ts";
 import { hasForeignDatabase } from "./database.ts";
 import { RecordFile } from "./record-file.ts";
@@ -33,8 +34,7 @@ function mayExist(path: string): boolean {
     lstatSync(path);
     return true;
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    return code !== "ENOENT" && code !== "ENOTDIR";
+    return !isNothingThere(error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { envValue, type Env } from "../models/providers.ts";
 
@@ -11,12 +11,13 @@ export interface UserFolders {
   state: string;
 }
 
-/** By the XDG standard, on every system. It demands that a relative path is ignored. */
+/** By the XDG standard, on every system. It demands that a relative path is ignored; so is a HOME that is empty or relative. */
 export function userFolders(env: Env): UserFolders {
-  const home = envValue(env, "HOME") ?? homedir();
+  const given = envValue(env, "HOME") ?? homedir();
+  const home = isAbsolute(given) ? given : userInfo().homedir;
   const base = (variable: string, otherwise: string): string => {
-    const given = envValue(env, variable);
-    return join(given !== undefined && isAbsolute(given) ? given : join(home, otherwise), "cinch");
+    const path = envValue(env, variable);
+    return join(path !== undefined && isAbsolute(path) ? path : join(home, otherwise), "cinch");
   };
   return { home, config: base("XDG_CONFIG_HOME", ".config"), state: base("XDG_STATE_HOME", ".local/state") };
 }

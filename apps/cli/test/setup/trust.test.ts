@@ -2,13 +2,17 @@ import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { Agent, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { say, script } from "@cinch/testkit";
+import { TokenFolder } from "../../src/serve/token-folder.ts";
+import { exposedKeys } from "../../src/setup/key-files.ts";
 import { folderWarning, isTrustedFolder, trustFolder, whatNeedsTrust } from "../../src/setup/trust.ts";
+import { userFolders } from "../../src/setup/user-folders.ts";
 import { inherited } from "../cli.ts";
 import { OPENER, TRUSTER } from "../programs.ts";
 import { UserHome } from "./user-home.ts";
@@ -170,4 +174,19 @@ test("the repository of a project ignores the threads, and nothing else of .cinc
   assert.equal(git("status", "--porcelain", "--untracked-files=all"), "");
   writeFileSync(join(user.folder, ".cinch/config.json"), "{}");
   assert.equal(git("status", "--porcelain", "--untracked-files=all"), "?? .cinch/config.json\n");
+});
+
+test("a HOME that is empty or relative is not taken for a folder of the project", () => {
+  const { homedir } = userInfo();
+  const own = { home: homedir, config: join(homedir, ".config/cinch"), state: join(homedir, ".local/state/cinch") };
+  assert.deepEqual(userFolders({ HOME: "relative" }), own);
+});
+
+test("a HOME that is no folder has no keys and no tokens", async () => {
+  await using user = new UserHome();
+  const env = { HOME: "/dev/null" };
+  assert.deepEqual(exposedKeys(env), []);
+  assert.deepEqual(new TokenFolder({ folder: user.folder, env }).list(), []);
+  const project = await user.open({ env });
+  assert.match(project.notes[0]!, /^The next start will ask whether to trust .*cinch\.db: /);
 });
