@@ -72,7 +72,7 @@ export function hasForeignDatabase({ folder: given, env }: DatabaseOf): boolean 
 
 /**
  * Makes an empty `.cinch/cinch.db` if there is none, and remembers that it was made here. Returns what the user must know if that fails:
- * the store then makes the file itself, or says why it can't.
+ * the store then makes the file itself, or says why it can't. Throws if the disk is full.
  */
 export function makeDatabase({ folder: given, env }: DatabaseOf): string | null {
   const folder = realPathOrSame(given);
@@ -80,11 +80,30 @@ export function makeDatabase({ folder: given, env }: DatabaseOf): string | null 
   const file = join(cinch, NAME);
   try {
     mkdirSync(cinch, { recursive: true, mode: 0o700 });
-    attempt("EEXIST", () => writeFileSync(join(cinch, ".gitignore"), IGNORED, { flag: "wx" }));
+    attempt("EEXIST", () => writeNew(join(cinch, ".gitignore"), IGNORED));
     if (!lstatSync(file, { throwIfNoEntry: false })) makeKnownFile(file, { folder, env });
     return null;
   } catch (error) {
+    // A file that the store makes would be that of a stranger when there is space again.
+    if (["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      throw new Error(
+        `No disk space is left for ${cinch}, or for ${userFolders(env).state}. Free some, and start again.`,
+        { cause: error },
+      );
     return `The next start will ask whether to trust ${file}: ${messageOf(error)}`;
+  }
+}
+
+/** A full disk leaves none with a part of the text, which the next start would take for the whole. */
+function writeNew(file: string, text: string): void {
+  const descriptor = openSync(file, "wx");
+  try {
+    writeFileSync(descriptor, text);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
   }
 }
 
