@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { frozenFiles, readSmallText } from "../frozen/frozen-files.ts";
-import { realPath } from "../disk/on-disk.ts";
+import { isFolder, realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 import { wordList } from "../contents/word-list.ts";
 import type { CommandLine, SandboxBounds } from "./sandbox.ts";
@@ -48,7 +48,9 @@ export interface SandboxView {
 
 export function viewFor({ env }: CommandLine, bounds: SandboxBounds): SandboxView {
   const { root } = bounds;
-  const home = env.HOME?.startsWith("/") && env.HOME !== "/" ? realPath(env.HOME) : undefined;
+  const given = env.HOME?.startsWith("/") && env.HOME !== "/" ? realPath(env.HOME) : undefined;
+  // The HOME of some accounts of services is /dev/null, on which no folder can be mounted.
+  const home = given !== undefined && isFolder(given) ? given : undefined;
   const inHome = (names: string[]) => (home === undefined ? [] : names.map((name) => join(home, name)));
   const programs = (env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
   // A folder of tools that contains the home does not make the home visible.

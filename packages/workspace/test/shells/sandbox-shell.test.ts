@@ -68,6 +68,14 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.equal(exit.code, 0, printed);
     });
 
+    test("runs where HOME is no folder, as for some accounts of services", async () => {
+      using root = folder();
+      const env = { HOME: "/dev/null" };
+      await using other = closing(sandboxShell({ root: root.path, sandbox: lend(), env }));
+      const { exit, printed } = await ran(other.shell, "cd ~ && touch file && ls file");
+      assert.equal(exit.code, 0, printed);
+    });
+
     test("can work with git as the user that git knows", async () => {
       using repository = folder();
       execFileSync("git", ["init", "-q", repository.path]);
