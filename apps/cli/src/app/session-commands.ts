@@ -1,5 +1,6 @@
 import type { Session } from "@cinch/core";
 import { messageOf } from "../error-message.ts";
+import { queuedErrorLine } from "./error-line.ts";
 import { restored, withEditor, withNotice, withCommandOutputs, type Outgoing } from "./ui-state.ts";
 import type { UiStore } from "./ui-store.ts";
 
@@ -72,24 +73,23 @@ export class SessionCommands {
       this.#ui.update((state) =>
         state.editor.text === "" ? withEditor(state, { ...state.editor, text, cursor: text.length }) : state,
       );
-      this.#failed(error);
+      this.#failed(queuedErrorLine(error));
     }
   }
 
   removeInput({ inputId }: { inputId: string }): Promise<void> {
-    return this.#attempt(() => this.#session.removeInput({ inputId }));
+    return this.#session.removeInput({ inputId }).catch((error: unknown) => this.#failed(queuedErrorLine(error)));
   }
 
   async #attempt(command: () => Promise<void>): Promise<void> {
     try {
       await command();
     } catch (error) {
-      this.#failed(error);
+      this.#failed(messageOf(error));
     }
   }
 
-  #failed(error: unknown): void {
-    const message = messageOf(error);
+  #failed(message: string): void {
     // One line stays until the next key; what is longer must not be lost by it.
     if (message.length < 100) this.#ui.update((state) => withNotice(state, message));
     else this.#say(message);

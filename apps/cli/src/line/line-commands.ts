@@ -1,5 +1,6 @@
 import type { InboxItem } from "@cinch/core";
 import type { AppCommand, CommandContext } from "../app/commands/command.ts";
+import { queuedErrorLine } from "../app/error-line.ts";
 import type { Line } from "../terminal/line.ts";
 import { short } from "../terminal/sanitise.ts";
 import { formatTime } from "../views/format.ts";
@@ -65,7 +66,12 @@ async function changeQueued(context: CommandContext): Promise<void> {
   });
   if (!chosen) return;
   const { inputId, content } = chosen.item;
-  if (chosen.how === "remove") return context.session.removeInput({ inputId });
-  const edited = await context.edit(content, { extension: "md" });
-  if (edited !== undefined) await context.session.editInput({ inputId, content: edited });
+  const edited = chosen.how === "edit" ? await context.edit(content, { extension: "md" }) : undefined;
+  try {
+    if (chosen.how === "remove") await context.session.removeInput({ inputId });
+    else if (edited !== undefined) await context.session.editInput({ inputId, content: edited });
+  } catch (error) {
+    context.say(queuedErrorLine(error));
+    if (edited !== undefined) context.compose(edited);
+  }
 }

@@ -54,6 +54,24 @@ test("Enter steers while the agent works, Alt-Enter queues, Alt-Up edits and rem
   assert.equal(terminal.composer(), "draft");
 });
 
+test("a queued input that the turn takes while it is edited is told so, and the text is kept", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("streams");
+  await terminal.send("begin");
+  await terminal.until(/The second/);
+  await terminal.send("later", { by: ALT_ENTER });
+  await terminal.until(/queued {2}later/);
+  terminal.type(ALT_UP);
+  await terminal.until(() => terminal.composer() === "later");
+  place.openGate();
+  await terminal.until(/Second answer\./);
+  terminal.type("!");
+  await terminal.until(() => terminal.composer() === "later!");
+  terminal.type(ENTER);
+  await terminal.until(/It is not queued any more: a turn took it, or it was removed elsewhere\./);
+  assert.equal(terminal.composer(), "later!");
+});
+
 test("Esc stops the turn, the text stays, and Enter on an empty line sends what is queued", async () => {
   using place = new AppFolder();
   const terminal = await place.start("streams");

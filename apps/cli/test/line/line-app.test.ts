@@ -135,6 +135,25 @@ test("while the agent works a line steers it, /queue queues one, and /queue alon
   await app.until(READY);
 });
 
+test("a queued input that the turn takes while it is edited is told so, and the text comes back", async () => {
+  using place = new LineFolder();
+  const app = place.start("streams");
+  await app.answer(READY, "begin");
+  await app.until(/^You {2}begin\n/m);
+  app.type("/queue later\n");
+  await app.until(/^Queued\.\n/m);
+  app.type("/queue\n");
+  await app.answer(/^Queued, the next one first\n1 later\n.*: $/m, "1");
+  await app.answer(/^later\n1 edit \(e\)\n2 remove \(r\)\n.*: $/m, "e");
+  await app.untilQuiet();
+  place.openGate();
+  await app.untilQuiet();
+  app.type("much later\n.\n");
+  await app.until(
+    /^It is not queued any more: a turn took it, or it was removed elsewhere\.\n[^]*much later\nYour text came back\. /m,
+  );
+});
+
 test("a line that ends in a backslash goes on in the next one", async () => {
   using place = new LineFolder();
   const app = place.start("hangs");
