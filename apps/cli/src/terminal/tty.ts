@@ -21,11 +21,13 @@ export class TtyOutput implements TerminalOutput {
   readonly #fd: number;
   /** What the terminal has not taken yet. */
   #rest: Buffer = Buffer.alloc(0);
+  #isMeasuring = false;
 
   constructor(stream: WriteStream & { fd: number }, options: TtyOutputOptions) {
     this.#stream = stream;
     this.#options = options;
     this.#fd = unblocked(stream.fd);
+    process.on("SIGCONT", () => this.#measure());
   }
 
   size(): Size {
@@ -46,8 +48,18 @@ export class TtyOutput implements TerminalOutput {
 
   onResize(listener: () => void): () => void {
     // Not the event of the stream: it does not report a terminal that was resized and back in one tick, and lost rows by that.
-    process.on("SIGWINCH", listener);
-    return () => process.off("SIGWINCH", listener);
+    const resized = () => {
+      if (!this.#isMeasuring) listener();
+    };
+    process.on("SIGWINCH", resized);
+    return () => process.off("SIGWINCH", resized);
+  }
+
+  /** Node reads the size at SIGWINCH, which a stopped process does not get. What draws when it continues must not do so before. */
+  #measure(): void {
+    this.#isMeasuring = true;
+    process.emit("SIGWINCH", "SIGWINCH");
+    this.#isMeasuring = false;
   }
 
   #continue(done: () => void): void {

@@ -53,6 +53,18 @@ test("Ctrl-Z suspends the app with its text, and fg continues it", async () => {
   await terminal.until(/You {2}draft[^]*The first paragraph/);
 });
 
+test("fg draws in the size of the terminal, which changed while the app was suspended", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("streams");
+  await terminal.compose("draft");
+  terminal.type(ctrl("z"));
+  await terminal.until(/Stopped[^]*shell\$ $/);
+  terminal.resize(50, 24);
+  await terminal.run("echo do''ne", /^done$/m);
+  terminal.type("fg\r");
+  await terminal.until(/fg[^]*^─{49}\n> draft\n─{49}$/m);
+});
+
 test("after kill -9 in the middle of a turn, --continue shows the thread, continues the turn, and has the unsent text", async () => {
   using place = new AppFolder();
   const terminal = await place.start("streams");
