@@ -1,3 +1,4 @@
+import { LetterDecoder } from "./letter-decoder.ts";
 import { charKey, csiKey, ss3Key, type KeyPress } from "./key-codes.ts";
 
 /**
@@ -38,19 +39,23 @@ interface Recognised {
  * after so much time without bytes.
  */
 export class KeyDecoder {
-  readonly #bytes: TextDecoder;
+  readonly #bytes: TextDecoder | LetterDecoder;
   /** Input that may be the start of a sequence. */
   #rest = "";
   /** The pieces of a paste whose end has not come. */
   #paste: string[] | null = null;
 
   constructor({ encoding = "utf-8" }: { encoding?: "utf-8" | "latin1" } = {}) {
-    this.#bytes = new TextDecoder(encoding);
+    this.#bytes = encoding === "utf-8" ? new TextDecoder() : new LetterDecoder();
+  }
+
+  get #isHolding(): boolean {
+    return this.#bytes instanceof LetterDecoder && this.#bytes.isHolding;
   }
 
   get timeoutMs(): number | null {
     if (this.#paste) return PASTE_SILENCE_MS;
-    return TYPED.test(this.#rest) ? LONE_ESCAPE_MS : null;
+    return TYPED.test(this.#rest) || this.#isHolding ? LONE_ESCAPE_MS : null;
   }
 
   push(bytes: Uint8Array): KeyEvent[] {
@@ -60,6 +65,10 @@ export class KeyDecoder {
 
   timeout(): KeyEvent[] {
     if (this.timeoutMs === null) return [];
+    if (this.#isHolding) {
+      this.#rest += this.#bytes.decode();
+      this.#paste?.push(this.#rest);
+    }
     if (!this.#paste) return this.#decode({ timedOut: true });
     // The rest is the start of an end mark, which is no part of the paste.
     this.#rest = "";

@@ -131,3 +131,21 @@ test("in a locale of one byte a letter, each byte is a letter", () => {
   const decoder = new KeyDecoder({ encoding: "latin1" });
   assert.deepEqual(decoder.push(Buffer.from([0xe9, 0x61])).map(shown), ["'é'", "'a'"]);
 });
+
+test("what a terminal sends as UTF-8 in another locale is not split into letters", () => {
+  const decoder = new KeyDecoder({ encoding: "latin1" });
+  const typed = [..."hä日👍"].flatMap((character) => decoder.push(bytes(character)).map(shown));
+  assert.deepEqual(typed, ["'h'", "'ä'", "'日'", "'👍'"]);
+  const pasted = [...bytes("\u001b[200~ä日👍\u001b[201~")].flatMap((byte) => decoder.push(Uint8Array.of(byte)));
+  assert.deepEqual(pasted, [{ type: "paste", text: "ä日👍" }]);
+});
+
+test("a letter that may begin a character of UTF-8 is taken after a moment, also at the end of a paste that was cut", () => {
+  const decoder = new KeyDecoder({ encoding: "latin1" });
+  assert.deepEqual(decoder.push(Uint8Array.of(0xe9)), []);
+  assert.equal(decoder.timeoutMs, 50);
+  assert.deepEqual(decoder.timeout().map(shown), ["'é'"]);
+  assert.equal(decoder.timeoutMs, null);
+  decoder.push(Buffer.concat([bytes("\u001b[200~caf"), Uint8Array.of(0xe9)]));
+  assert.deepEqual(decoder.timeout(), [{ type: "paste", text: "café" }]);
+});
