@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { Env } from "../models/providers.ts";
 import { line, type Line } from "../terminal/line.ts";
 import { waitLine } from "../views/activity.ts";
@@ -47,7 +48,7 @@ export class UserCommand {
     };
     this.#child.stdout!.setEncoding("utf8").on("data", add);
     this.#child.stderr!.setEncoding("utf8").on("data", add);
-    this.ended = this.#end();
+    this.ended = this.#end(folder);
   }
 
   /** That it runs, and its last lines. */
@@ -73,11 +74,14 @@ export class UserCommand {
     }
   }
 
-  #end(): Promise<CommandOutput> {
+  #end(folder: string): Promise<CommandOutput> {
     return new Promise((resolve) => {
       const done = (ending: string | null) =>
         resolve({ command: this.command, output: `${this.#cut ? "…" : ""}${this.#output}`, ending });
-      this.#child.once("error", (error) => done(error.message));
+      // The error of Node is about the shell, also if the folder is missing.
+      this.#child.once("error", ({ message }) =>
+        done(existsSync(folder) ? message : `${folder} does not exist any more`),
+      );
       this.#child.once("close", (code, signal) => {
         if (this.#stopped) return done("stopped");
         done(code === 0 ? null : (signal ?? `exit ${code}`));

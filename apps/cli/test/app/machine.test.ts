@@ -126,6 +126,11 @@ test("a command of the user runs in the folder; its output is kept by its end, a
   assert.deepEqual(userCommandLines(progress).map(plainText), ["", "$ x", "done", "next"]);
 });
 
+test("a command of the user in a folder that was removed says so", async () => {
+  const command = new UserCommand("ls", { folder: "/no/such/folder", env: process.env, changed: () => undefined });
+  assert.equal((await command.ended).ending, "/no/such/folder does not exist any more");
+});
+
 test("a command of the user that prints nothing shows that it runs, and how it is stopped", async () => {
   using place = temporary();
   const command = new UserCommand("sleep 1000\n", {

@@ -95,7 +95,9 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
 
 /** The real folder of a path of the workspace. */
 async function folderInside(root: string, path: string): Promise<string> {
-  const top = await realpath(root);
+  const top = await realpath(root).catch((cause: unknown) => {
+    throw new Error("The folder of this workspace does not exist any more.", { cause });
+  });
   const real = await realpath(join(top, posix.normalize(`/${path}`))).catch(() => undefined);
   if (real === undefined || !(await stat(real)).isDirectory())
     throw new Error(`There is no folder ${path} to run it in.`);

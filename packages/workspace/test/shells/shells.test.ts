@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -65,6 +65,14 @@ describe("a command of the local shell", { concurrency: 3 }, () => {
       assert.deepEqual([exit.code, stdout], [127, ""]);
       assert.match(stderr, new RegExp(cwd));
     }
+  });
+
+  test("in a workspace whose folder was removed says so", async () => {
+    using root = folder();
+    await using local = closing(localShell({ root: root.path }));
+    rmSync(root.path, { recursive: true });
+    const { exit, stderr } = await ran(local.shell, "pwd");
+    assert.deepEqual([exit.code, stderr], [127, "The folder of this workspace does not exist any more.\n"]);
   });
 
   test("sees a few variables of the harness, the configured ones, and no key", async () => {
