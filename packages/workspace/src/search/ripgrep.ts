@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
+import { withByteOrderMarks } from "./line-starts.ts";
 
 /** Larger patterns are made to be slow. */
 const LIMITS = ["--regex-size-limit=16M", "--dfa-size-limit=16M"];
@@ -22,15 +23,18 @@ interface Run {
   cwd?: string;
   input?: AsyncIterable<Uint8Array>;
   signal?: AbortSignal | undefined;
+  /** The pattern as it was given, for what ripgrep says about it. */
+  asGiven?: boolean;
 }
 
 /**
  * The output of ripgrep, in large chunks. It runs in a process, so that no pattern can block ours, and is killed when the reader stops or
  * the signal is aborted. It reads no configuration, no environment and no ignore files.
  */
-export async function* ripgrep({ query, paths, options, cwd, input, signal }: Run): AsyncGenerator<Buffer> {
+export async function* ripgrep(run: Run): AsyncGenerator<Buffer> {
+  const { query, paths, options, cwd, input, signal, asGiven = false } = run;
   signal?.throwIfAborted();
-  const args = [...BASE, ...LIMITS, ...options, ...patternOptions(query), "--", ...paths];
+  const args = [...BASE, ...LIMITS, ...options, ...patternOptions(query, asGiven), "--", ...paths];
   // Pipes are slow to create. The error output is only needed with an input.
   const unused = input ? "pipe" : "ignore";
   const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: [unused, "pipe", unused] });
@@ -50,8 +54,8 @@ export async function* ripgrep({ query, paths, options, cwd, input, signal }: Ru
     if (error) throw fileError("failed", query.path, "ripgrep can't be started.", error);
     if (code === null) throw fileError("failed", query.path, "ripgrep was killed before it had found everything.");
     // 2 also means that a file has disappeared meanwhile.
-    if (code === 2 && input === undefined) await checkPattern(query, signal);
-    else if (code === 2) throw invalid(query, await complaint);
+    if (code === 2 && !asGiven) await checkPattern(query, signal);
+    if (code === 2 && input) throw invalid(query, await complaint);
   } finally {
     signal?.removeEventListener("abort", kill);
     kill();
@@ -61,15 +65,16 @@ export async function* ripgrep({ query, paths, options, cwd, input, signal }: Ru
 
 const BASE = ["--no-config", "--no-ignore", "--no-messages", "--color=never", "--no-mmap", "--encoding=none"];
 
-const patternOptions = ({ pattern, regex, ignoreCase }: GrepQuery): string[] => [
+const patternOptions = ({ pattern, regex, ignoreCase }: GrepQuery, asGiven: boolean): string[] => [
   regex ? "--crlf" : "--fixed-strings",
   ignoreCase ? "--ignore-case" : "--case-sensitive",
-  `--regexp=${pattern}`,
+  `--regexp=${regex && !asGiven ? withByteOrderMarks(pattern) : pattern}`,
 ];
 
 /** Rejects if ripgrep refuses the pattern. */
 async function checkPattern(query: GrepQuery, signal: AbortSignal | undefined): Promise<void> {
-  for await (const _ of ripgrep({ query, paths: ["-"], options: ["--quiet"], input: Readable.from([]), signal }));
+  const input = Readable.from([]);
+  for await (const _ of ripgrep({ query, paths: ["-"], options: ["--quiet"], input, signal, asGiven: true }));
 }
 
 const invalid = ({ path }: GrepQuery, complaint: string) =>
