@@ -15,12 +15,16 @@ const WAYS: readonly PickWay<Chosen>[] = [
   { key: "s", label: "stop", value: (chosen) => ({ ...chosen, stops: true }) },
 ];
 
+/** A command belongs to the process that started it. */
+const NOTHING =
+  "Nothing runs in the background of this thread. A command that another terminal started is listed there.";
+
 export const backgroundCommand: AppCommand = {
   name: "background",
   description: "see or stop what runs in the background",
   async run(_argument, context) {
     const items = runningItems(context);
-    if (items.length === 0) return context.say("Nothing runs in the background of this thread.");
+    if (items.length === 0) return context.say(NOTHING);
     const chosen = await context.pick({ title: "In the background", items, ways: WAYS });
     if (!chosen) return;
     if (!chosen.stops) return show(chosen, context);

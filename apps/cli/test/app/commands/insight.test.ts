@@ -50,7 +50,9 @@ test("/background shows and stops a subagent and a command that run in the backg
     files: reviewer,
     flags: { yolo: true },
   });
-  assert.deepEqual(await stage.run("/background"), ["Nothing runs in the background of this thread."]);
+  assert.deepEqual(await stage.run("/background"), [
+    "Nothing runs in the background of this thread. A command that another terminal started is listed there.",
+  ]);
   await stage.session.sendMessage({ content: "please" });
   await stage.until(({ activeSubagents }) => Object.values(activeSubagents).some(({ text }) => text === "Hm"));
   const commands = () => stage.project.workspace.backgroundCommands();

@@ -12,7 +12,7 @@ export async function findCommand(background: Background, key: CommandKey): Prom
   const noted = await background.outputs.noted(key);
   if (!noted) throw new Error(`There is no command ${id} of this thread. Start one with execute and background: true.`);
   throw new Error(
-    `${id} is not running: it ended, at the latest with the harness that started it; its exit code is not known. What it had printed, ${noted.bytes} bytes, is in ${noted.path}: call read_file or grep on it. If you still need the command, start it again.`,
+    `${id} is not running in this process: it ended, or another process that has this thread open started it and still runs it; its exit code is not known. What it has printed, ${noted.bytes} bytes, is in ${noted.path}: call read_file or grep on it. If you still need the command, see whether it really ended before you start it again.`,
   );
 }
 

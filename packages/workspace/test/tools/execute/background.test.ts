@@ -208,7 +208,7 @@ describe("a background command", () => {
     await using desk = await commandDesk(localWorkspace(options), { storage: memoryStore(data) });
     await desk.harness.switchThread({ threadId });
     const text = await desk.fails("execute_output", { id });
-    assert.match(text, /is not running: it ended, at the latest with the harness.*9 bytes, is in/);
+    assert.match(text, /is not running in this process: it ended, or another process.*9 bytes, is in/);
     const path = /\/\.cinch\/output\/\w+\.txt/.exec(text)![0];
     assert.match((await desk.ok("read_file", { file_path: path })).text, /precious/);
     assert.match(await desk.fails("execute_input", { id, text: "x" }), /is not running/);
@@ -216,6 +216,22 @@ describe("a background command", () => {
     const next = await desk.start("true");
     assert.notEqual(next, id);
     assert.match(await desk.fails("execute_output", { id: "cmd-999999" }), /There is no command cmd-999999/);
+  });
+
+  test("is not said to have ended while the process that started it has it", async () => {
+    using root = folder();
+    using outputs = folder();
+    const data = new MemoryData();
+    const options = { root: root.path, sandbox: "none" as const, cache: outputs.path };
+    await using first = await commandDesk(localWorkspace(options), { storage: memoryStore(data) });
+    const id = await first.start("echo ready; sleep 1000");
+    await first.printed(id, "ready\n");
+    await using second = await commandDesk(localWorkspace(options), { storage: memoryStore(data) });
+    await second.harness.switchThread({ threadId: first.harness.getCurrentThreadId()! });
+    assert.match(
+      await second.fails("execute_output", { id }),
+      /it ended, or another process .* still runs it; .* 6 bytes, is in/,
+    );
   });
 
   test("is limited in number: the seventeenth is refused until one has ended", async () => {
