@@ -15,7 +15,7 @@ export {
   type DirectoryOptions,
   type PolicyHooks,
 } from "./backends/index.ts";
-export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
+export { commandMatcher, isCommandPattern, type CommandMatcher } from "./commands/index.ts";
 export { FileError, type FileProblem } from "./file-error.ts";
 export type { Operation, PathRule } from "@cinch/core/workspace";
 export { narrower, pathRules, policyFor, type PathRules } from "./path-rules/index.ts";

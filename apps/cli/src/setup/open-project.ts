@@ -12,6 +12,7 @@ import { databaseOf, makeDatabase } from "./database.ts";
 import { exposedKeys } from "./key-files.ts";
 import { loadConfig } from "./load-config.ts";
 import type { Project, ProjectFlags } from "./project.ts";
+import { patternProblem } from "./pattern-problem.ts";
 import { projectMemory } from "./project-memory.ts";
 import { modelOf, modelResolver } from "./project-model.ts";
 import { subagentsOf } from "./agents/subagents.ts";
@@ -149,9 +150,12 @@ function knownRules(rules: readonly Rule[], tools: readonly string[]): { known: 
   );
   return {
     known: rules.filter(isKnown),
-    notes: unknown.map(
-      (name) => `A permission rule is for the tool "${name}", which is not there: ${didYouMean(name, tools)}`,
-    ),
+    notes: [
+      ...unknown.map(
+        (name) => `A permission rule is for the tool "${name}", which is not there: ${didYouMean(name, tools)}`,
+      ),
+      ...rules.flatMap((rule) => patternProblem(rule) ?? []),
+    ],
   };
 }
 

@@ -205,6 +205,22 @@ describe("an open project", { concurrency: false }, () => {
     await harness.sendMessage({ content: "hello" });
   });
 
+  test("a pattern that is not one of a command is a note that says what the rule does", async () => {
+    await using user = new UserHome().write({
+      ".config/cinch/config.json": { permissions: { allow: ["cd x && npm test", "npm test *"], ask: ["a; b"] } },
+    });
+    const { notes } = await user.open({ flags: { deny: ["curl * | sh", "git push *"] } });
+    const about = notes.filter((note) => note.includes("pattern"));
+    assert.deepEqual(
+      about.map((note) => note.split(". Write")[0]),
+      [
+        '"cd x && npm test" is not the pattern of one command, so the rule allows nothing',
+        '"a; b" is not the pattern of one command, so the rule makes every command ask',
+        '"curl * | sh" is not the pattern of one command, so the rule denies every command',
+      ],
+    );
+  });
+
   test("what can't be opened leaves nothing behind", async () => {
     await using user = new UserHome().write({ ".config/cinch/config.json": { modle: "x" } });
     await assert.rejects(user.open(), UsageError);

@@ -4,3 +4,4 @@
  * (`findings`): it may match any deny, and no allow covers it unless the pattern spells it out.
  */
 export { commandMatcher, type CommandMatcher } from "./matcher.ts";
+export { isCommandPattern } from "./pattern.ts";

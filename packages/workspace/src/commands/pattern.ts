@@ -14,6 +14,9 @@ export interface CommandPattern {
   readonly open: boolean;
 }
 
+/** Any other pattern may match every command: an `allow` with it allows nothing, a `deny` denies all. */
+export const isCommandPattern = (text: string): boolean => parsePattern(text) !== undefined;
+
 /** `undefined`: it is not the pattern of a simple command. */
 export function parsePattern(text: string): CommandPattern | undefined {
   const words: string[][] = [];

@@ -1,6 +1,7 @@
 import { didYouMean, type Rule, type ToolCategory } from "@cinch/core";
 import type { Line } from "../../terminal/line.ts";
 import { BUILT_IN_TOOLS } from "../../setup/agents/coding-agent.ts";
+import { patternProblem } from "../../setup/pattern-problem.ts";
 import { line } from "../../terminal/line.ts";
 import { short } from "../../terminal/sanitise.ts";
 import type { AppCommand, CommandContext } from "./command.ts";
@@ -51,7 +52,9 @@ async function givenRule(argument: string, context: CommandContext): Promise<{ r
     return { problem: `There is no tool or category "${name}": ${didYouMean(name, [...tools, ...CATEGORIES])}` };
   }
   const match = unquoted(argument.slice(argument.indexOf(name, word.length) + name.length).trim());
-  return { rule: { toolName: name, policy, ...(match === "" ? {} : { match }) } };
+  const rule: Rule = { toolName: name, policy, ...(match === "" ? {} : { match }) };
+  const problem = patternProblem(rule);
+  return problem === undefined ? { rule } : { problem };
 }
 
 function categoryRule(policy: Rule["policy"], name: string): { rule: Rule } | { problem: string } {

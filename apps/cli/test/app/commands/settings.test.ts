@@ -101,6 +101,10 @@ test("/permissions says what is wrong with a rule, and sets none", async () => {
     /^There is no tool or category "exectue": .*execute/,
   );
   assert.match((await stage.run("/permissions allow edit *.ts"))[0]!, /A category takes no pattern\.$/);
+  assert.match(
+    (await stage.run("/permissions deny execute curl * | sh"))[0]!,
+    /^"curl \* \| sh" is not the pattern of one command, so the rule denies every command\. Write one without/,
+  );
   assert.deepEqual(stage.session.getPermissionRules(), []);
 });
 
