@@ -43,6 +43,22 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
     assert.doesNotMatch(next.stderr, /recovered/);
   });
 
+  test("after Ctrl-C, the command is printed that has a queued message answered", async () => {
+    await using place = new Place();
+    const running = place.start(["run", "wait 30 seconds"]);
+    await running.prints(/→ wait/);
+    const other = place.start(["run", "--continue", "--json", "what is 6*7?"]);
+    await other.prints(/"type":"input_accepted"/, "stdout");
+    running.child.kill("SIGINT");
+    const { stderr } = await running.finished;
+    const [, id] = /^1 queued and not answered yet; to have it answered: cinch run --thread (\w+)\naborted$/m.exec(
+      stderr,
+    )!;
+    assert.doesNotMatch(stderr, /resume\(\)/);
+    assert.equal((await other.finished).code, 130);
+    assert.match((await place.run(["run", "--thread", id!])).stdout, /6\*7 = 42/);
+  });
+
   test("a Ctrl-C that arrives from the terminal and from npm counts once", async () => {
     await using place = new Place();
     const running = place.start(["run", "wait 30 seconds"], { env: AT_ONCE });

@@ -28,10 +28,7 @@ export function reportRunEnd(end: RunEnd, { printer, session, options, entered, 
   const place = dbOption(flags.db);
   const command = `${cinch} run --thread ${entered.threadId}${place}`;
   const queued = session.getDisplayState().inbox.filter(({ dueAt }) => dueAt === null).length;
-  if (queued > 0)
-    printer.note(
-      `${queued} queued and not answered yet${answersQueued(end) ? "; cinch answers before it exits (Ctrl-C exits now)" : ""}`,
-    );
+  if (queued > 0) printer.note(`${queued} queued and not answered yet${whenAnswered(end, command)}`);
   switch (end.kind) {
     case "ended":
       if (end.reason !== "complete" && end.reason !== "error") printer.note(reasons[end.reason]);
@@ -64,7 +61,12 @@ const reasons = {
 } as const;
 
 /** After an abort, queued messages stay in the inbox. */
-const answersQueued = (end: RunEnd): boolean => end.kind === "ended" && end.reason !== "aborted";
+function whenAnswered(end: RunEnd, command: string): string {
+  if (end.kind !== "ended") return "";
+  if (end.reason === "aborted") return `; to have it answered: ${command}`;
+  return "; cinch answers before it exits (Ctrl-C exits now)";
+}
+
 function howToContinue(end: RunEnd, command: string): string {
   // A prompt would answer a question alone.
   if (end.kind === "waiting") return "";

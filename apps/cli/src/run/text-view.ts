@@ -22,6 +22,8 @@ export class TextView implements View {
   #shown: Shown | undefined;
   /** A question was answered, so that a turn continues which was not interrupted. */
   #isAnswered = false;
+  /** A turn has just ended with inputs that stay queued: an `info` event says so next. */
+  #endedHeld = false;
 
   constructor(printer: Printer, { prompt, display }: { prompt: string | null; display: () => HarnessDisplayState }) {
     this.#printer = printer;
@@ -55,8 +57,14 @@ export class TextView implements View {
         return this.#note(result({ ...event, toolName: calledBy(event) }));
       case "tool_suspended":
         return this.#note(`? ${short(event.toolName)} waits: ${short(JSON.stringify(event.suspendPayload))}`);
+      case "agent_end":
+        this.#endedHeld = event.held === true;
+        return;
       case "info":
-        return this.#note(`note: ${short(event.message, 300)}`);
+        // The end of the run says which command sends held inputs; the event names methods.
+        if (!this.#endedHeld) this.#note(`note: ${short(event.message, 300)}`);
+        this.#endedHeld = false;
+        return;
       case "error":
         return this.#note(`error: ${short(event.message, 500)} (${event.code})`);
     }
