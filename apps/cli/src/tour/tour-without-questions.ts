@@ -2,6 +2,7 @@ import type { HarnessEvent, Session } from "@cinch/core";
 import { TOUR_REQUEST } from "@cinch/web";
 import { ExitCode } from "../exit.ts";
 import { cinch } from "../invocation.ts";
+import { Shutdown } from "../run/shutdown.ts";
 import { openTourProject } from "./open-tour-project.ts";
 import { storyLines } from "./story-lines.ts";
 import { TourFolder } from "./tour-folder.ts";
@@ -10,6 +11,8 @@ type Print = (line: string) => void;
 
 /** The tour where there is no terminal: it answers the questions itself, prints what happens, and returns the exit code. */
 export async function tourWithoutQuestions(print: Print): Promise<number> {
+  // A signal must end the process by an exit, at which the folder is removed.
+  using _ = new Shutdown();
   using folder = new TourFolder();
   print("Cinch: a two-minute tour. There is no terminal here, so the tour answers the questions itself.");
   print("The model follows a script. The harness, the files, the commands and the database are real.");

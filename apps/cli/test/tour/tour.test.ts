@@ -34,6 +34,20 @@ test("without a terminal the tour answers its own questions, prints what happens
   assert.deepEqual(tourFolders(place.folder), []);
 });
 
+for (const [signal, ending] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)
+  test(`a tour that ${signal} ends leaves no folder behind`, async () => {
+    await using place = new Place();
+    const running = place.start([], { env: { TMPDIR: place.folder } });
+    await running.prints(/Cinch: I look at the code/, "stdout");
+    running.child.kill(signal);
+    assert.equal((await running.finished).code, ending);
+    assert.deepEqual(tourFolders(place.folder), []);
+  });
+
 test("the commands in the last line of the tour work when they are typed", async () => {
   await using place = new Place();
   const { stdout } = await place.run([], { env: { TMPDIR: place.folder } });
