@@ -1,9 +1,13 @@
 import { availableParallelism } from "node:os";
-import { crashPoints, tortureAll } from "@cinch/testkit";
+import { crashPoints, removeLeftovers, tortureAll } from "@cinch/testkit";
 import { ExitCode } from "./exit.ts";
+import { Shutdown } from "./run/shutdown.ts";
 
 /** `cinch torture`: shows that nothing is lost on this machine, with its disk and its kernel. */
 export async function tortureCommand(): Promise<number> {
+  // A signal must end the process by an exit.
+  using _ = new Shutdown();
+  process.once("exit", removeLeftovers);
   const points = crashPoints();
   process.stdout.write(`killing a process at each of ${points.length} crash points\n`);
   let done = 0;

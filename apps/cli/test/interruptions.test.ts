@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { describe, test } from "node:test";
 import { eventsOf, inherited, Place, type LedgerEntry } from "./cli.ts";
 import { holding, release } from "./held-sleep.ts";
@@ -57,6 +57,18 @@ describe("interruptions of a run", { concurrency: 4 }, () => {
     assert.doesNotMatch(stderr, /resume\(\)/);
     assert.equal((await other.finished).code, 130);
     assert.match((await place.run(["run", "--thread", id!])).stdout, /6\*7 = 42/);
+  });
+
+  test("a torture that a signal ends leaves neither folders nor processes behind", async () => {
+    await using place = new Place();
+    const running = place.start(["torture"], { env: { TMPDIR: place.folder } });
+    await running.prints(/^ *1\/\d+ .* ok$/m, "stdout");
+    running.child.kill("SIGTERM");
+    assert.equal((await running.finished).code, 143);
+    assert.deepEqual(
+      readdirSync(place.folder).filter((name) => name.startsWith("cinch-torture-")),
+      [],
+    );
   });
 
   test("a Ctrl-C that arrives from the terminal and from npm counts once", async () => {

@@ -31,7 +31,14 @@ export { hostPlacements } from "./placement-conformance/host-placements.ts";
 export type { PlacementProgram, PlacementUnderTest } from "./placement-conformance/engine.ts";
 export { placementConformance } from "./placement-conformance.ts";
 export { storeConformance } from "./store-conformance.ts";
-export { crashPoints, torture, tortureAll, type TorturedStore, type Verdict } from "./torture/torture.ts";
+export {
+  crashPoints,
+  removeLeftovers,
+  torture,
+  tortureAll,
+  type TorturedStore,
+  type Verdict,
+} from "./torture/torture.ts";
 export { mainThread, playScenario, tortureHarness } from "./torture/scenario.ts";
 export { crashWhenEmitted } from "./torture/crash-point.ts";
 export { backendConformance, backendStreams, type BackendUnderTest } from "./backend-conformance.ts";

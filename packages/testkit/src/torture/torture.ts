@@ -81,6 +81,8 @@ export async function torture(points: string[], options: TortureOptions = {}): P
   const half = points.some(needsControl) ? [] : ["half"];
   const inspect = async () => (of ? inspectionOf(folder, await of.rows(folder)) : inspectStore(folder));
   const run = (crashAt?: string) => runChild([child, folder, ...half], { crashAt, endMs });
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
+  leftovers.add(remove);
   try {
     let before: Inspection | undefined;
     for (const point of points) {
@@ -97,8 +99,17 @@ export async function torture(points: string[], options: TortureOptions = {}): P
     return { points, problems };
   } finally {
     await of?.dispose(folder);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
+    remove();
+    leftovers.delete(remove);
   }
+}
+
+/** What removes the folders and processes of unfinished tortures. */
+const leftovers = new Set<() => void>();
+
+/** For a program that exits in the middle of `torture`. */
+export function removeLeftovers(): void {
+  for (const remove of [...leftovers].toReversed()) remove();
 }
 
 function runChild(
@@ -115,12 +126,15 @@ function runChild(
     [...process.execArgv.filter((arg) => !arg.startsWith("--test")), ...args],
     options,
   );
+  const kill = () => void running.kill("SIGKILL");
+  leftovers.add(kill);
   let output = "";
   running.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const timer = setTimeout(() => running.kill("SIGTERM"), endMs);
   return new Promise((resolve) => {
     running.on("close", (_code, signal) => {
       clearTimeout(timer);
+      leftovers.delete(kill);
       resolve({ signal, output });
     });
   });
