@@ -6,9 +6,9 @@ import { firstDueAt, hasQueued, queuedCount } from "../folds/inbox.ts";
 import { progressAt } from "../folds/progress.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { sleep, withTimeout } from "../ports/clock.ts";
-import { needsDriving, waitsForPerson, type Decide } from "../turn/decide.ts";
+import { needsDriving, waitsForPerson, type Appended, type Decide } from "../turn/decide.ts";
 import type { Thread } from "./thread.ts";
-import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
+import { Driver, LeaseLost, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
 /** How long to wait before the store is asked again that could not be used now. */
@@ -22,7 +22,7 @@ export interface SupervisedThread extends Journal {
   report(what: string, error: unknown): void;
   /** Another process drives: the answer that streams here is not part of the conversation. */
   discardDraft(): void;
-  command(decide: Decide): Promise<void>;
+  append<Result>(decide: Decide<Result>, lease?: LeaseUse): Promise<Appended<Result>>;
   /** The thread can't be driven here: callers that wait for it are rejected. */
   failed(error: unknown): void;
 }
@@ -262,8 +262,8 @@ export class Supervisor {
       // A newer release may have written rules that this one does not know.
       const newer = states.find(({ foreign }) => foreign !== null)?.foreign;
       if (newer) return this.#reportBlocked(newerError(newer));
-      // A crash may have come between the cancellation of a run and the abort of its child.
-      if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
+      // A crash may have come between the cancellation of a run and the abort of its child. No command: it would wake this supervisor again.
+      if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.append(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       this.#isDrivenElsewhere = status === "held";
       if (status === "mine") return this.#retryLater(RETRY_MS, force);

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, defineTool, Harness, memoryStore } from "@cinch/core";
+import { Agent, defineTool, Harness, memoryStore, type Store } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { waitingClock } from "../../../testkit/test/waiting-clock.ts";
+import { wrapped } from "../wrapped-store.ts";
 
 test("an abort ends all descendants before the turn has ended", async () => {
   const search = new Agent({ name: "search", model: script(hang("searching")), tools: {} });
@@ -90,5 +92,40 @@ test("an abort reaches three levels at once, although a tool on each of them doe
   assert.ok(ms < 2_000, `${ms} ms`);
   const left = (await storage.threads()).filter(({ active }) => active).map(({ title }) => title);
   assert.deepEqual(left, []);
+  await h.close();
+});
+
+test("a process that does not drive a subagent asks the store seldom while its aborted tool stops", async () => {
+  const data = new MemoryData();
+  const started = Promise.withResolvers<void>();
+  const stubborn = defineTool({
+    description: "Does not stop",
+    category: "read",
+    input: z.object({}),
+    execute: () => {
+      started.resolve();
+      return new Promise<string>(() => undefined);
+    },
+  });
+  const make = (storage: Store) => {
+    const worker = new Agent({ name: "worker", model: script(call("stubborn")), tools: { stubborn } });
+    const model = script(call("task", { agent: "worker", prompt: "go" }));
+    return new Harness({ id: "t", agent: new Agent({ name: "dev", model, subagents: [worker] }), storage });
+  };
+  const h = make(new MemoryStore(data));
+  const turn = h.sendMessage({ content: "go" });
+  await started.promise;
+  let asked = 0;
+  const counting = wrapped(new MemoryStore(data), (method) => {
+    if (method === "lease") asked++;
+    // Without a pause, a process that asks again and again would keep this one from noticing.
+    return new Promise((resolve) => setTimeout(resolve));
+  });
+  const other = make(counting);
+  await other.switchThread({ threadId: h.getCurrentThreadId()! });
+  await other.abort();
+  assert.equal((await turn).reason, "aborted");
+  assert.ok(asked < 20, `${asked} times`);
+  await other.close();
   await h.close();
 });
