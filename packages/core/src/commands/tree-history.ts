@@ -3,28 +3,62 @@ import { readEvent } from "../events/read-event.ts";
 import type { Store } from "../ports/store.ts";
 import type { Thread } from "../thread/thread.ts";
 
+/** In ms. Both ends belong to it. */
+interface Period {
+  from: number;
+  until: number;
+}
+
 /** Events of a thread after `since`, with what its subagents have done to files from then on, in the order of time. */
 export async function withDescendants(
   thread: Thread,
   own: readonly DurableEvent[],
   since: number,
 ): Promise<readonly DurableEvent[]> {
-  const at = since === 0 ? 0 : ((await thread.read({ after: since - 1, upTo: since }))[0]?.at ?? 0);
-  const below = await changesBelow(thread.ports.store, thread.id, at);
+  const from = since === 0 ? 0 : ((await thread.read({ after: since - 1, upTo: since }))[0]?.at ?? 0);
+  const below = [
+    ...(await changesBelowSources(thread, from)),
+    ...(await changesBelow(thread.ports.store, thread.id, { from, until: Infinity })),
+  ];
   return below.length === 0 ? own : [...own, ...below].toSorted((a, b) => a.at - b.at);
 }
 
-async function changesBelow(store: Store, threadId: string, at: number): Promise<DurableEvent[]> {
+/** A clone has the history of its source up to where it begins: also what the subagents of the source have done until then. */
+async function changesBelowSources(thread: Thread, from: number): Promise<DurableEvent[]> {
+  const { id, state, ports } = thread;
+  const { store } = ports;
+  const changes: DurableEvent[] = [];
+  let clone = state.agent ? undefined : await store.thread(id);
+  const history = clone?.parentId ? await thread.read({}) : [];
+  while (clone?.parentId) {
+    const { parentId, createdAt } = clone;
+    // A rewind may have reverted where it begins.
+    const isOwn = (event: DurableEvent) =>
+      event.at > createdAt || (event.type === "thread_cloned" && event.parent.threadId === parentId);
+    const begin = history.findIndex(isOwn);
+    const until = history.at(begin < 0 ? -1 : begin - 1)?.at ?? 0;
+    changes.push(...(await changesBelow(store, parentId, { from, until })));
+    const source = (await store.thread(parentId)) && (await store.read(parentId)).map(readEvent);
+    clone = isSubagent(source?.findLast(isBeginning)) ? undefined : await store.thread(parentId);
+  }
+  return changes;
+}
+
+async function changesBelow(store: Store, threadId: string, period: Period): Promise<DurableEvent[]> {
   const children = await store.threads({ parentId: threadId });
   const changes = children.map(async ({ id }) => {
     const events = (await store.read(id)).map(readEvent);
     // What a fork inherits is not its own. A clone that a person made is no subagent.
-    const begin = events.findLastIndex(({ type }) => type === "thread_created" || type === "thread_cloned");
-    const first = events[begin];
-    if (!first || !("agent" in first) || first.agent === undefined) return [];
-    const later = events.slice(begin).filter((event) => event.at >= at);
-    const own = later.filter(({ type }) => type === "file_changed" || type === "checkpoint_created");
-    return [...own, ...(await changesBelow(store, id, at))];
+    const begin = events.findLastIndex(isBeginning);
+    if (!isSubagent(events[begin])) return [];
+    const then = events.slice(begin).filter(({ at }) => at >= period.from && at <= period.until);
+    const own = then.filter(({ type }) => type === "file_changed" || type === "checkpoint_created");
+    return [...own, ...(await changesBelow(store, id, period))];
   });
   return (await Promise.all(changes)).flat();
 }
+
+const isBeginning = ({ type }: DurableEvent): boolean => type === "thread_created" || type === "thread_cloned";
+
+const isSubagent = (beginning: DurableEvent | undefined): boolean =>
+  beginning !== undefined && "agent" in beginning && beginning.agent !== undefined;
