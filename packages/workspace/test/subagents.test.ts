@@ -70,22 +70,28 @@ test("a rewind reverts what subagents did to files, and diff shows it", async ()
   rmSync(root, { recursive: true, force: true, maxRetries: 9 });
 });
 
-/** A lead whose subagent writes the file and the text that the message names: "a.txt one". Its workspace is a folder. */
+/**
+ * A lead whose subagent reads the file that the message names, and writes the text into it: "a.txt one". With "write a.txt one", the lead does
+ * it. Its workspace is a folder.
+ */
 async function delegating() {
   const root = mkdtempSync(join(tmpdir(), "cinch-test-"));
-  const lastWords = ({ prompt }: LanguageModelV4CallOptions) =>
-    JSON.stringify(prompt.findLast(({ role }) => role === "user")).match(/(\w+\.txt) (\w+)/)!;
-  const isAsked = ({ prompt }: LanguageModelV4CallOptions) => prompt.at(-1)?.role === "user";
-  const writer = new Agent({
-    name: "writer",
-    model: scriptedBy((options) => {
-      const [, file, content] = lastWords(options);
-      return isAsked(options) ? call("write_file", { file_path: `/${file}`, content }) : say("Written.");
-    }),
+  const orderIn = ({ prompt }: LanguageModelV4CallOptions) => {
+    const at = prompt.findLastIndex(({ role }) => role === "user");
+    const [order = "", write, file, content] = JSON.stringify(prompt[at]).match(/(write )?(\w+\.txt) (\w+)/) ?? [];
+    const steps = [
+      call("read_file", { file_path: `/${file}` }),
+      call("write_file", { file_path: `/${file}`, content }),
+    ];
+    const answers = prompt.slice(at).filter(({ role }) => role === "assistant").length;
+    return { order, isOwn: write !== undefined, step: steps[answers] ?? say("Done."), answers };
+  };
+  const writer = new Agent({ name: "writer", model: scriptedBy((options) => orderIn(options).step) });
+  const model = scriptedBy((options) => {
+    const { order, isOwn, step, answers } = orderIn(options);
+    if (isOwn) return step;
+    return answers === 0 ? call("task", { agent: "writer", prompt: order }) : say("Done.");
   });
-  const model = scriptedBy((options) =>
-    isAsked(options) ? call("task", { agent: "writer", prompt: lastWords(options)[0] }) : say("Done."),
-  );
   const h = new Harness({
     id: "t",
     agent: new Agent({ name: "lead", model, subagents: [writer] }),
@@ -101,6 +107,20 @@ async function delegating() {
     },
   });
 }
+
+for (const files of [true, false])
+  test(`after a rewind ${files ? "with" : "without"} files that a subagent and its parent have changed, an earlier one reverts them`, async () => {
+    await using h = await delegating();
+    await h.sendMessage({ content: "write a.txt zero" });
+    const { seq } = h.getDisplayState();
+    await h.sendMessage({ content: "write a.txt one" });
+    for (const text of ["two", "three"]) await h.sendMessage({ content: `a.txt ${text}` });
+    await h.rewind({ toSeq: seq, files });
+    assert.deepEqual(h.files(), [files ? "a.txt zero" : "a.txt three"]);
+    const { files: outcomes } = await h.rewind({ toSeq: 1, files: true });
+    assert.deepEqual(outcomes, [{ path: "/a.txt", outcome: "deleted" }]);
+    assert.deepEqual(h.files(), []);
+  });
 
 test("a rewind of a clone reverts what subagents of its source did to files before it began, and diff shows it", async () => {
   await using h = await delegating();

@@ -97,12 +97,14 @@ interface RewindPlan {
 async function planRewind(thread: Thread, options: RewindOptions): Promise<RewindPlan> {
   const { toSeq, conversation = true, files = false } = options;
   const own = await thread.read({ after: toSeq });
-  const later = files ? await withDescendants(thread, own, toSeq) : own;
+  const later = await withDescendants(thread, own, toSeq);
   const messages = conversation ? own.filter((event) => event.type === "message_end").length : 0;
   const histories = historiesOf(later);
   const cutEnds = cutEndsIn(own, thread.id);
   if (!files) {
-    const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...histories.map(keptChange)] : [];
+    const changed = new Set(historiesOf(own).map(({ path }) => path));
+    const kept = histories.filter(({ path }) => changed.has(path)).map(keptChange);
+    const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...kept] : [];
     return { result: { toSeq, messages, files: [], untracked: [] }, events, cutEnds };
   }
   const reverts = await planReverts(thread, histories, options.overwrite ?? false);
@@ -145,7 +147,7 @@ function runsBegunBy(event: DurableEvent): string[] {
   return event.type === "thread_rewound" ? (event.runs ?? []).map(({ runId }) => runId) : [];
 }
 
-/** Records a change again that stays, although the rewind reverts the event that recorded it. */
+/** Records a change again that stays, although the rewind reverts the event that recorded it; also what subagents did to the file. */
 const keptChange = ({ path, operation, before, expected: [after], isShared }: FileHistory): NewEvent => ({
   type: "file_changed",
   path,

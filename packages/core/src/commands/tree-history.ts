@@ -16,11 +16,34 @@ export async function withDescendants(
   since: number,
 ): Promise<readonly DurableEvent[]> {
   const from = since === 0 ? 0 : ((await thread.read({ after: since - 1, upTo: since }))[0]?.at ?? 0);
-  const below = [
+  const rewinds = rewindsIn(own, from);
+  const all = [
     ...(await changesBelowSources(thread, from)),
     ...(await changesBelow(thread.ports.store, thread.id, { from, until: Infinity })),
   ];
+  const below = all.filter((event) => !rewinds.some((rewind) => hasReverted(rewind, event)));
   return below.length === 0 ? own : [...own, ...below].toSorted((a, b) => a.at - b.at);
+}
+
+/** What a rewind has reverted, also of subagents, or has recorded again: the journal of the thread says what is left of that. */
+interface Rewind extends Period {
+  /** `null`: all. */
+  paths: ReadonlySet<string> | null;
+}
+
+function rewindsIn(own: readonly DurableEvent[], from: number): Rewind[] {
+  return own.flatMap((event, index) => {
+    if (event.type !== "thread_rewound") return [];
+    const { at: until, files } = event;
+    // They are in the append of the rewind.
+    const again = own.flatMap((other) => (other.type === "file_changed" && other.at === until ? other.path : []));
+    return { from: own[index - 1]?.at ?? from, until, paths: files ? null : new Set(again) };
+  });
+}
+
+function hasReverted({ from, until, paths }: Rewind, event: DurableEvent): boolean {
+  if (event.at < from || event.at > until) return false;
+  return paths === null || (event.type === "file_changed" && paths.has(event.real ?? event.path));
 }
 
 /** A clone has the history of its source up to where it begins: also what the subagents of the source have done until then. */
