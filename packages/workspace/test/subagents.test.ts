@@ -144,6 +144,17 @@ test("a rewind of a clone reverts what subagents of its source did to files befo
   assert.deepEqual(h.files(), []);
 });
 
+test("a clone whose conversation was rewound to before it began can still revert what subagents of its source did to files", async () => {
+  await using h = await delegating();
+  await h.sendMessage({ content: "a.txt one" });
+  await h.cloneThread();
+  await h.sendMessage({ content: "b.txt two" });
+  await h.rewind({ toSeq: 1 });
+  assert.deepEqual(h.files(), ["a.txt one", "b.txt two"]);
+  await h.rewind({ toSeq: 1, files: true });
+  assert.deepEqual(h.files(), []);
+});
+
 test("a rewind of a clone leaves what subagents of its source did to files after it began", async () => {
   await using h = await delegating();
   await h.sendMessage({ content: "a.txt one" });

@@ -17,7 +17,7 @@ import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { checkSeq, refuseReverted } from "./refuse-reverted.ts";
 import { refuseUndriven } from "./refuse-undriven.ts";
-import { withDescendants } from "./tree-history.ts";
+import { withDescendants, withInherited } from "./tree-history.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
 import type { FileReach, Undo } from "../ports/workspace.ts";
 
@@ -102,7 +102,8 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   const histories = historiesOf(later);
   const cutEnds = cutEndsIn(own, thread.id);
   if (!files) {
-    const changed = new Set(historiesOf(own).map(({ path }) => path));
+    // What its own subagents alone have changed stays known by their journals.
+    const changed = new Set(historiesOf(await withInherited(thread, own, toSeq)).map(({ path }) => path));
     const kept = histories.filter(({ path }) => changed.has(path)).map(keptChange);
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...kept] : [];
     return { result: { toSeq, messages, files: [], untracked: [] }, events, cutEnds };

@@ -15,14 +15,28 @@ export async function withDescendants(
   own: readonly DurableEvent[],
   since: number,
 ): Promise<readonly DurableEvent[]> {
-  const from = since === 0 ? 0 : ((await thread.read({ after: since - 1, upTo: since }))[0]?.at ?? 0);
+  const from = await timeOf(thread, since);
+  const below = await changesBelow(thread.ports.store, thread.id, { from, until: Infinity });
+  return merged(own, from, [...(await changesBelowSources(thread, from)), ...below]);
+}
+
+/** The same without its own subagents: what a clone has inherited of files. */
+export async function withInherited(
+  thread: Thread,
+  own: readonly DurableEvent[],
+  since: number,
+): Promise<readonly DurableEvent[]> {
+  const from = await timeOf(thread, since);
+  return merged(own, from, await changesBelowSources(thread, from));
+}
+
+const timeOf = async (thread: Thread, seq: number): Promise<number> =>
+  seq === 0 ? 0 : ((await thread.read({ after: seq - 1, upTo: seq }))[0]?.at ?? 0);
+
+function merged(own: readonly DurableEvent[], from: number, below: readonly DurableEvent[]): readonly DurableEvent[] {
   const rewinds = rewindsIn(own, from);
-  const all = [
-    ...(await changesBelowSources(thread, from)),
-    ...(await changesBelow(thread.ports.store, thread.id, { from, until: Infinity })),
-  ];
-  const below = all.filter((event) => !rewinds.some((rewind) => hasReverted(rewind, event)));
-  return below.length === 0 ? own : [...own, ...below].toSorted((a, b) => a.at - b.at);
+  const left = below.filter((event) => !rewinds.some((rewind) => hasReverted(rewind, event)));
+  return left.length === 0 ? own : [...own, ...left].toSorted((a, b) => a.at - b.at);
 }
 
 /** What a rewind has reverted, also of subagents, or has recorded again: the journal of the thread says what is left of that. */
@@ -55,9 +69,11 @@ async function changesBelowSources(thread: Thread, from: number): Promise<Durabl
   const history = clone?.parentId ? await thread.read({}) : [];
   while (clone?.parentId) {
     const { parentId, createdAt } = clone;
-    // A rewind may have reverted where it begins.
+    // A rewind may have reverted where it begins, and is its first own event then.
     const isOwn = (event: DurableEvent) =>
-      event.at > createdAt || (event.type === "thread_cloned" && event.parent.threadId === parentId);
+      event.type === "thread_cloned"
+        ? event.parent.threadId === parentId
+        : event.type === "thread_rewound" && event.at >= createdAt;
     const begin = history.findIndex(isOwn);
     const until = history.at(begin < 0 ? -1 : begin - 1)?.at ?? 0;
     changes.push(...(await changesBelow(store, parentId, { from, until })));
