@@ -165,3 +165,19 @@ test("a rewind of a clone leaves what subagents of its source did to files after
   await h.rewind({ toSeq: 1, files: true });
   assert.deepEqual(h.files(), ["b.txt two"]);
 });
+
+test("what a person did to files in the thread of a subagent and has rewound there stays so when its parent is rewound", async () => {
+  await using h = await delegating();
+  await h.sendMessage({ content: "write a.txt zero" });
+  const { seq } = h.getDisplayState();
+  await h.sendMessage({ content: "a.txt one" });
+  const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  const session = await h.createSession({ threadId: child!.id });
+  const { seq: toSeq } = session.getDisplayState();
+  for (const order of ["a.txt two", "a.txt three", "b.txt four"]) await session.sendMessage({ content: order });
+  await session.rewind({ toSeq, files: true });
+  assert.deepEqual(h.files(), ["a.txt one"]);
+  const { files } = await h.rewind({ toSeq: seq, files: true });
+  assert.deepEqual(files, [{ path: "/a.txt", outcome: "restored" }]);
+  assert.deepEqual(h.files(), ["a.txt zero"]);
+});

@@ -23,16 +23,10 @@ export interface FileHistory {
  * The journal records a change before the change is made. If a change did not happen, the next one has the same `before`. If the `before`
  * of a change is neither the `before` nor the `after` of the change that precedes it, another program changed the file in between.
  *
- * Two kinds of events are not changes. `held`: the journal stored a file, which has an event of its own. `rewound`: a rewind of the
- * whole thread reverted the file to the content that the journal has from there on; but if `events` begin between `thread_rewound` and
- * this event, it is a change.
+ * With `held` it is no change: the journal stored a file, which has an event of its own.
  */
 export function historiesOf(events: readonly DurableEvent[]): FileHistory[] {
-  let isRewound = false;
-  const all = events.flatMap((event) => {
-    isRewound ||= event.type === "thread_rewound";
-    return event.type === "file_changed" && event.rewound && isRewound ? [] : changesOf(event);
-  });
+  const all = events.flatMap(changesOf);
   const byPath = Map.groupBy(all, ({ path, real }) => real ?? path);
   return [...byPath].map(([path, changes]) => historyOf(path, changes));
 }

@@ -33,14 +33,24 @@ export async function withInherited(
 const timeOf = async (thread: Thread, seq: number): Promise<number> =>
   seq === 0 ? 0 : ((await thread.read({ after: seq - 1, upTo: seq }))[0]?.at ?? 0);
 
+/**
+ * Without `rewound`: a rewind of the whole thread reverted the file to the content that the journal has from there on. But if `own` begins
+ * between `thread_rewound` and this event, it is a change.
+ */
 function merged(own: readonly DurableEvent[], from: number, below: readonly DurableEvent[]): readonly DurableEvent[] {
   const rewinds = rewindsIn(own, from);
+  const changes = own.filter((event, index) => {
+    const isRestored = event.type === "file_changed" && event.rewound === true;
+    return !isRestored || rewinds.every((rewind) => rewind.index > index);
+  });
   const left = below.filter((event) => !rewinds.some((rewind) => hasReverted(rewind, event)));
-  return left.length === 0 ? own : [...own, ...left].toSorted((a, b) => a.at - b.at);
+  return left.length === 0 ? changes : [...changes, ...left].toSorted((a, b) => a.at - b.at);
 }
 
 /** What a rewind has reverted, also of subagents, or has recorded again: the journal of the thread says what is left of that. */
 interface Rewind extends Period {
+  /** Of its event, in the events of the thread. */
+  index: number;
   /** `null`: all. */
   paths: ReadonlySet<string> | null;
 }
@@ -51,7 +61,7 @@ function rewindsIn(own: readonly DurableEvent[], from: number): Rewind[] {
     const { at: until, files } = event;
     // They are in the append of the rewind.
     const again = own.flatMap((other) => (other.type === "file_changed" && other.at === until ? other.path : []));
-    return { from: own[index - 1]?.at ?? from, until, paths: files ? null : new Set(again) };
+    return { index, from: own[index - 1]?.at ?? from, until, paths: files ? null : new Set(again) };
   });
 }
 
@@ -90,9 +100,9 @@ async function changesBelow(store: Store, threadId: string, period: Period): Pro
     // What a fork inherits is not its own. A clone that a person made is no subagent.
     const begin = events.findLastIndex(isBeginning);
     if (!isSubagent(events[begin])) return [];
-    const then = events.slice(begin).filter(({ at }) => at >= period.from && at <= period.until);
-    const own = then.filter(({ type }) => type === "file_changed" || type === "checkpoint_created");
-    return [...own, ...(await changesBelow(store, id, period))];
+    const own = events.slice(begin).filter(({ at }) => at >= period.from && at <= period.until);
+    const all = merged(own, period.from, await changesBelow(store, id, period));
+    return all.filter(({ type }) => type === "file_changed" || type === "checkpoint_created");
   });
   return (await Promise.all(changes)).flat();
 }
