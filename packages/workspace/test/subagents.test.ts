@@ -7,6 +7,7 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { Agent, Harness, textOf } from "@cinch/core";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import { createWorkspace, localWorkspace, threadBackend } from "@cinch/workspace";
+import { next } from "../../core/test/support.ts";
 
 test("a subagent's files in the thread are those of the top-level thread", async () => {
   const writer = new Agent({
@@ -122,6 +123,19 @@ for (const files of [true, false])
     assert.deepEqual(h.files(), []);
   });
 
+test("a file of a subagent that was reverted alone is no conflict after the conversation is rewound, too", async () => {
+  await using h = await delegating();
+  for (const text of ["one", "two", "three"]) await h.sendMessage({ content: `a.txt ${text}` });
+  for (const conversation of [false, true, false]) {
+    const { files } = await h.rewind({ toSeq: 1, files: true, conversation });
+    assert.deepEqual(
+      files.filter(({ outcome }) => outcome === "conflict"),
+      [],
+    );
+    assert.deepEqual(h.files(), []);
+  }
+});
+
 test("a rewind of a clone reverts what subagents of its source did to files before it began, and diff shows it", async () => {
   await using h = await delegating();
   await h.sendMessage({ content: "a.txt one" });
@@ -180,4 +194,36 @@ test("what a person did to files in the thread of a subagent and has rewound the
   const { files } = await h.rewind({ toSeq: seq, files: true });
   assert.deepEqual(files, [{ path: "/a.txt", outcome: "restored" }]);
   assert.deepEqual(h.files(), ["a.txt zero"]);
+});
+
+test("a rewind with files to before the start of a background subagent stops it first", async () => {
+  const root = mkdtempSync(join(tmpdir(), "cinch-test-"));
+  let written = 0;
+  const writer = new Agent({
+    name: "writer",
+    model: scriptedBy(() => call("write_file", { file_path: `/${++written}.txt`, content: "x" })),
+  });
+  const model = scriptedBy(({ prompt }) =>
+    prompt.at(-1)?.role === "user"
+      ? call("task", { agent: "writer", prompt: "Write", background: true })
+      : say("It writes."),
+  );
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "lead", model, subagents: [writer], subagentBackground: true }),
+    workspace: localWorkspace({ root, sandbox: "none" }),
+    permissions: [{ category: "edit", policy: "allow" }],
+  });
+  await h.createThread();
+  const { seq } = h.getDisplayState();
+  for (let times = 0; times < 3; times++) {
+    const writes = next(h, "subagent_tool_end");
+    await h.sendMessage({ content: "go" });
+    await writes;
+    await h.rewind({ toSeq: seq, files: true });
+    assert.equal((await h.settled()).status, "idle");
+    assert.deepEqual(readdirSync(root), []);
+  }
+  await h.close();
+  rmSync(root, { recursive: true, force: true, maxRetries: 9 });
 });

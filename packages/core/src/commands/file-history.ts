@@ -72,8 +72,8 @@ export interface FileRevert {
   file: RewoundFile;
   /** `null`: nothing can or needs to be done now. */
   restore: FileRestore | null;
-  /** What a later rewind has to do if this one does not restore the file. */
-  pending: FileRestore | null;
+  /** What a later rewind has to do if this one does not restore the file: nothing to one that is `unchanged`. */
+  pending: FileRestore;
 }
 
 /** `overwrite`: revert the file even if another program has changed it. */
@@ -88,7 +88,7 @@ export function planRevert(
   const notRestored = (outcome: RewoundFile["outcome"], detail?: string): FileRevert => ({
     file: { path, outcome, ...(detail === undefined ? {} : { detail }) },
     restore: null,
-    pending: outcome === "unchanged" ? null : pending,
+    pending: outcome === "unchanged" ? { ...pending, from: hashOf(before) } : pending,
   });
   if (current && "failed" in current) return notRestored("failed", current.failed);
   const hash = current?.hash ?? null;

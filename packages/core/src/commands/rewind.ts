@@ -1,5 +1,6 @@
 import { noteId, ownerOf } from "../config/run-id.ts";
 import { CinchError } from "../errors.ts";
+import { abortRequest } from "./abort.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
 import type { Json } from "../events/message.ts";
@@ -7,11 +8,12 @@ import { subtractUsage } from "../events/usage.ts";
 import { newControl, pathRulesField, reduceControl, yoloUpdate, type Control } from "../folds/control.ts";
 import { commandsAtRewind } from "../folds/given-commands.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
-import type { Runs } from "../folds/runs.ts";
+import { hasCancelledRuns, hasUncancelledRuns, type Runs } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
+import { withTimeout } from "../ports/clock.ts";
 import { endsRecorded } from "../thread/ends-recorded.ts";
 import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -64,6 +66,7 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
   refuseUnrestored(thread.state);
   for (;;) {
     await settleWork(signed.unmarked);
+    if (conversation && files) await endCutRuns(signed.unmarked, toSeq);
     if (conversation) await endsRecorded(thread);
     const { seq } = thread.state;
     // Another process may have rewound the thread meanwhile.
@@ -122,11 +125,20 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
       const isSeen = trieGet(filesState.seen, one.path) === (one.to?.hash ?? null);
       return isSeen ? { ...one, seen: true } : one;
     });
-  const left = conversation ? reverts.flatMap((one) => (one.restore ? [] : (one.pending ?? []))) : [];
+  // The journals of subagents keep their changes, also of a file that is back already.
+  const changedBelow = pathsBelow(later, own);
+  const isLeft = ({ file, restore: one }: FileRevert) =>
+    conversation && !one && (file.outcome !== "unchanged" || changedBelow.has(file.path));
+  const left = reverts.filter(isLeft).map(({ pending }) => pending);
   if (restore.length === 0 && left.length === 0) return { result, events: [], cutEnds };
   const notReverted = left.length > 0 ? { left } : {};
   const restoring: NewEvent = { type: "checkpoint_created", reason: "restore", restore, ...notReverted };
   return { result, events: [restoring], cutEnds };
+}
+
+function pathsBelow(later: readonly DurableEvent[], own: readonly DurableEvent[]): ReadonlySet<string> {
+  const known = new Set(own);
+  return new Set(historiesOf(later.filter((event) => !known.has(event))).map(({ path }) => path));
 }
 
 function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent[] {
@@ -193,6 +205,20 @@ async function settleWork(signed: SignedThread): Promise<void> {
     if (!(await thread.until((state) => isSettled(state) || hasNext(state) || isBlocked()))) throw cannotDrive();
     if (isBlocked()) throw thread.supervisor.whyBlocked!;
   } while (!isSettled(thread.state));
+}
+
+/** How long a rewind waits for the subagents that it stops. */
+const STOP_MS = 2_000;
+
+/** Stops subagents in the background first if the rewind cuts the starts of all of them: they would go on changing files. */
+async function endCutRuns(signed: SignedThread, toSeq: number): Promise<void> {
+  const { thread } = signed;
+  await signed.command((state) => {
+    const isCut = Array.from(trieEntries(state.runs.unfinished)).every(([, { seq }]) => seq > toSeq);
+    return isCut && hasUncancelledRuns(state.runs) ? abortRequest({})(state) : null;
+  });
+  const ended = thread.until(({ runs }) => !hasCancelledRuns(runs));
+  await withTimeout(thread.ports.clock, ended, { ms: STOP_MS });
 }
 
 async function planReverts(

@@ -47,28 +47,32 @@ function merged(own: readonly DurableEvent[], from: number, below: readonly Dura
   return left.length === 0 ? changes : [...changes, ...left].toSorted((a, b) => a.at - b.at);
 }
 
-/** What a rewind has reverted, also of subagents, or has recorded again: the journal of the thread says what is left of that. */
+/** The files that a rewind has restored or recorded again: the journal of the thread says what is left of earlier changes, also of subagents. */
 interface Rewind extends Period {
   /** Of its event, in the events of the thread. */
   index: number;
-  /** `null`: all. */
-  paths: ReadonlySet<string> | null;
+  paths: ReadonlySet<string>;
 }
 
 function rewindsIn(own: readonly DurableEvent[], from: number): Rewind[] {
   return own.flatMap((event, index) => {
     if (event.type !== "thread_rewound") return [];
-    const { at: until, files } = event;
+    const { at: until } = event;
     // They are in the append of the rewind.
-    const again = own.flatMap((other) => (other.type === "file_changed" && other.at === until ? other.path : []));
-    return { index, from: own[index - 1]?.at ?? from, until, paths: files ? null : new Set(again) };
+    const paths = own.filter(({ at }) => at === until).flatMap(pathsIn);
+    return { index, from: own[index - 1]?.at ?? from, until, paths: new Set(paths) };
   });
 }
 
-function hasReverted({ from, until, paths }: Rewind, event: DurableEvent): boolean {
-  if (event.at < from || event.at > until) return false;
-  return paths === null || (event.type === "file_changed" && paths.has(event.real ?? event.path));
+function pathsIn(event: DurableEvent): string[] {
+  if (event.type === "file_changed") return [event.real ?? event.path];
+  if (event.type !== "checkpoint_created") return [];
+  return [...(event.restore ?? []), ...(event.left ?? [])].map(({ path }) => path);
 }
+
+/** What a subagent did after the rewind was planned is not reverted by it. */
+const hasReverted = ({ from, until, paths }: Rewind, event: DurableEvent): boolean =>
+  event.type === "file_changed" && event.at >= from && event.at <= until && paths.has(event.real ?? event.path);
 
 /** A clone has the history of its source up to where it begins: also what the subagents of the source have done until then. */
 async function changesBelowSources(thread: Thread, from: number): Promise<DurableEvent[]> {
