@@ -1,20 +1,24 @@
 import type { VNode } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { isComposing } from "../ui/composition.ts";
 import { submitOnEnter } from "../ui/submit-on-enter.ts";
+import { useTypedAnswer, type AskedQuestion } from "./typed-answer.ts";
 
 interface Props {
+  question: AskedQuestion;
   label: string;
   submit: string;
   text?: string;
   rows?: number;
   isCode?: boolean;
-  onSubmit: (text: string) => void;
+  /** If it rejects, the text can be corrected. */
+  onSubmit: (text: string) => Promise<unknown>;
   onBack: () => void;
 }
 
 /** What a user adds to an answer. It was asked for, so it takes the focus. */
 export function AnswerForm({
+  question,
   label,
   submit,
   text: given = "",
@@ -23,7 +27,7 @@ export function AnswerForm({
   onSubmit,
   onBack,
 }: Props): VNode {
-  const [text, setText] = useState(given);
+  const { text, set, isSent, send } = useTypedAnswer({ question, name: ` ${label}`, given, isCode });
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => area.current!.focus(), []);
   return (
@@ -31,7 +35,7 @@ export function AnswerForm({
       class="answer"
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit(text);
+        send(() => onSubmit(text));
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape" || isComposing(event)) return;
@@ -46,8 +50,9 @@ export function AnswerForm({
           class={isCode ? "code-input" : undefined}
           value={text}
           rows={rows}
+          readOnly={isSent}
           dir={isCode ? "ltr" : "auto"}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
           {...(isCode ? {} : { onKeyDown: submitOnEnter })}
         />
       </label>

@@ -26,15 +26,12 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
     decisions.includes(decision) && info.may.includes(decision.startsWith("always") ? "manage" : "approve");
   const answer = (decision: Decision, more: { message?: string; args?: unknown } = {}) => {
     const { toolCallId, threadId, digest } = approval;
-    run(() => seat.respondToToolApproval({ toolCallId, threadId, digest, decision, ...more }));
+    return seat.respondToToolApproval({ toolCallId, threadId, digest, decision, ...more });
   };
-  const submit = (text: string) => {
+  const choose = (decision: Decision) => run(() => answer(decision));
+  const submit = async (text: string) => {
     if (form === "decline") return answer("decline", text === "" ? {} : { message: text });
-    try {
-      answer("edit", { args: JSON.parse(text) as unknown });
-    } catch {
-      run(() => Promise.reject(new Error("The arguments are not JSON. Correct them, and send again.")));
-    }
+    return answer("edit", { args: jsonOf(text) });
   };
   return (
     <div class="approval" ref={box} tabIndex={-1}>
@@ -46,6 +43,7 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
       {form ? (
         <AnswerForm
           key={form}
+          question={approval}
           {...(form === "edit"
             ? { label: "Arguments", submit: "Run with these", rows: 8, isCode: true, text: argumentsOf(approval) }
             : { label: "Reason, for the agent", submit: "Decline" })}
@@ -55,7 +53,7 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
       ) : (
         <div class="choices">
           {may("approve") && (
-            <button type="button" class="primary" aria-keyshortcuts="y" onClick={() => answer("approve")}>
+            <button type="button" class="primary" aria-keyshortcuts="y" onClick={() => choose("approve")}>
               Approve
             </button>
           )}
@@ -70,12 +68,12 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
             </button>
           )}
           {may("always_allow_tool") && (
-            <button type="button" aria-keyshortcuts="p" onClick={() => answer("always_allow_tool")}>
+            <button type="button" aria-keyshortcuts="p" onClick={() => choose("always_allow_tool")}>
               Always allow {suggestion === null ? toolName : <code>{withVisibleSigns(suggestion)}</code>}
             </button>
           )}
           {may("always_allow_category") && (
-            <button type="button" aria-keyshortcuts="c" onClick={() => answer("always_allow_category")}>
+            <button type="button" aria-keyshortcuts="c" onClick={() => choose("always_allow_category")}>
               Always allow every “{category}” tool
             </button>
           )}
@@ -84,6 +82,14 @@ export function ApprovalForm({ approval }: { approval: PendingApproval }): VNode
       )}
     </div>
   );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("The arguments are not JSON. Correct them, and send again.");
+  }
 }
 
 const argumentsOf = ({ args }: PendingApproval): string => JSON.stringify(args, null, 2);

@@ -18,7 +18,7 @@ export function Asked(): VNode | null {
   );
   const [first] = asked;
   const key = first ? `${first.threadId} ${first.toolCallId} ${first.seq}` : "";
-  useKeptFocus(box, key);
+  useKeptFocus(box, key, { notTyped: true });
   const isFresh = useFresh(key);
   const refuseFresh = (event: Event) => {
     if (!isFresh) return;

@@ -16,8 +16,7 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
   const [isRemarking, setRemarking] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useKeptFocus(box, String(isRemarking));
-  const answer = (resumeData: unknown) =>
-    run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
+  const answer = (resumeData: unknown) => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData });
   const next = info.modes.find(({ id }) => id === seat.getCurrentModeId())?.transitionsTo;
   return (
     <div class="plan" ref={box} tabIndex={-1}>
@@ -28,19 +27,25 @@ export function PlanForm({ suspension }: { suspension: PendingSuspension }): VNo
       {!mayApprove && <p>Your token may not approve.</p>}
       {mayApprove && !isRemarking && (
         <div class="choices">
-          <button type="button" class="primary" aria-keyshortcuts="y" onClick={() => answer({ action: "approved" })}>
+          <button
+            type="button"
+            class="primary"
+            aria-keyshortcuts="y"
+            onClick={() => run(() => answer({ action: "approved" }))}
+          >
             {next ? `Approve, go to ${next}` : "Approve"}
           </button>
           <button type="button" aria-keyshortcuts="r" onClick={() => setRemarking(true)}>
             Ask for changes…
           </button>
-          <button type="button" aria-keyshortcuts="n" onClick={() => answer({ action: "rejected" })}>
+          <button type="button" aria-keyshortcuts="n" onClick={() => run(() => answer({ action: "rejected" }))}>
             Decline
           </button>
         </div>
       )}
       {mayApprove && isRemarking && (
         <AnswerForm
+          question={suspension}
           label="What should change?"
           submit="Send"
           rows={3}

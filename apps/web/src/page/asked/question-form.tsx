@@ -1,20 +1,20 @@
 import type { AskUserPayload, PendingSuspension } from "@cinch/core";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useCommand, useMay, useSeat } from "../page-context.ts";
+import { useMay, useSeat } from "../page-context.ts";
 import { submitOnEnter } from "../ui/submit-on-enter.ts";
+import { useTypedAnswer } from "./typed-answer.ts";
 
 /** A question of the agent, with options if it has some. Tools of the user's own show what they ask as JSON. */
 export function QuestionForm({ suspension }: { suspension: PendingSuspension }): VNode {
   const { toolCallId, threadId, seq, toolName, suspendPayload } = suspension;
   const { question, options, multiple } = questionIn(suspendPayload);
   const seat = useSeat();
-  const run = useCommand();
   const mayTalk = useMay("talk");
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const [text, setText] = useState("");
+  const { text, set, isSent, send } = useTypedAnswer({ question: suspension });
   const answer = (resumeData: unknown) =>
-    run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
+    send(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
   const isEmpty = chosen.length === 0 && text.trim() === "";
   const submit = () => {
     if (text.trim() !== "") return answer(text);
@@ -54,8 +54,9 @@ export function QuestionForm({ suspension }: { suspension: PendingSuspension }):
           <textarea
             rows={1}
             value={text}
+            readOnly={isSent}
             dir="auto"
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
+            onInput={({ currentTarget }) => set(currentTarget.value)}
             onKeyDown={submitOnEnter}
           />
         </label>
