@@ -49,6 +49,27 @@ test("without a token the page asks for one, and takes it", async (context) => {
   await tab.waitForSelector("#message");
 });
 
+test("an address with a token that is pasted into an open page gives it the token, and leaves the address bar", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  const tab = await context.newPage();
+  await tab.goto(served.url);
+  await tab.waitForSelector("input[type=password]");
+  const paste = (token: string) => tab.evaluate((text) => void (location.hash = `token=${text}`), token);
+  await paste("of-an-earlier-server");
+  await tab.waitForSelector("[role=alert] >> text=does not know");
+  await paste(TOKEN);
+  await begin(tab, "Hi");
+  await tab.waitForSelector("text=Hello.");
+  await tab.fill("#message", "half a thought");
+  const address = tab.url();
+  await paste(TOKEN_OF_BOB);
+  await tab.waitForSelector("text=What shall we do?");
+  assert.equal(tab.url(), `${served.url}/`);
+  await tab.goto(address);
+  await tab.waitForSelector(".author >> text=ann");
+  assert.equal(await tab.inputValue("#message"), "half a thought");
+});
+
 test("a first message creates a thread, an approval shows the command, and the answer streams", async (context) => {
   const model = script(call("execute", { command: "npm test" }), say("All **green**.", { delayMs: 5 }));
   await using served = await servedPage({ model, tools: { execute } });

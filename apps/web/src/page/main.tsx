@@ -33,4 +33,6 @@ async function begin(): Promise<void> {
 
 const show = (client: Client, info: ServerInfo): void => render(<PageRoot client={client} info={info} />, root);
 
+// An address that is pasted into the tab of an open page changes the fragment, and loads nothing.
+addEventListener("hashchange", () => takeToken() && location.reload());
 void begin();

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { keepToken } from "./token.ts";
+import { currentToken, keepToken } from "./token.ts";
 
 export function TokenForm({ onToken }: { onToken: () => Promise<void> }): VNode {
   const [token, setToken] = useState("");
@@ -19,6 +19,7 @@ export function TokenForm({ onToken }: { onToken: () => Promise<void> }): VNode 
           This server asks for a token. <code>cinch serve</code> prints an address that has one in it; another person
           gets one with <code>cinch token add</code>.
         </p>
+        {currentToken() && <p role="alert">The server does not know the token that this browser has.</p>}
         <label>
           Token
           <input
