@@ -48,7 +48,14 @@ export function pageCommands(options: Options): PaletteCommand[] {
     ...threads
       .filter(({ id }) => manage && id === seat.getCurrentThreadId())
       .map((thread) => ({ name: "Delete this thread", run: () => remove(thread) })),
-    ...when(talk, { name: "Clone this thread", run: run(async () => open((await seat.cloneThread({})).id)) }),
+    ...when(talk, {
+      name: "Clone this thread",
+      run: run(async () => {
+        const here = location.hash;
+        const { id } = await seat.cloneThread({});
+        if (location.hash === here) open(id);
+      }),
+    }),
     { name: "Show or hide details", run: toggleSide },
     {
       name: "Export as Markdown",

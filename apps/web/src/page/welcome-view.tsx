@@ -38,12 +38,14 @@ function Beginning({ isFirst, pending }: Pick<Props, "isFirst" | "pending">): VN
   const mayTalk = info.may.includes("talk");
   useEffect(focusComposer, []);
   const begin = async ({ id: inputId, content, files }: UnsentMessage) => {
+    const here = location.hash;
     const session = await client.createSession();
     try {
       // A message that is sent again after a reload enters the thread that it has begun.
       const { id } = await session.createThread({ id: inputId.replace("input", "thread") });
       await session.post({ id: inputId, content, files: [...files], delivery: "send" });
-      open(id);
+      // A user who has gone elsewhere meanwhile stays there.
+      if (location.hash === here) open(id);
     } finally {
       await session.close();
     }

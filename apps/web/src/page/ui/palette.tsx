@@ -16,7 +16,8 @@ export interface PaletteCommand {
 export function Palette({ commands, onClose }: { commands: readonly PaletteCommand[]; onClose: () => void }): VNode {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
-  const found = useMemo(() => foundIn(commands, query), [commands, query]);
+  // Commands that come and go meanwhile must not move another one to where a user is about to press Enter.
+  const found = useMemo(() => foundIn(commands, query), [query]);
   const chosen = Math.min(at, found.length - 1);
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }), [chosen, found]);
