@@ -47,6 +47,46 @@ test("files are attached with a button, pasted and dropped, also to the first me
   assert.deepEqual(tab.problems, []);
 });
 
+test("files that are attached are there after a look at another thread, and after a message to the thread that was left is refused", async (context) => {
+  await using served = await servedPage({ model: script(say("One."), say("Two.")) });
+  const tab = await openTab(context, served.address);
+  const attached = () => tab.locator(".attached li > span").allTextContents();
+  const toNew = async () => {
+    await tab.keyboard.press("Control+Shift+o");
+    await tab.waitForSelector("text=What shall we do?");
+  };
+  const toFirst = async () => {
+    await tab.click(".threads li a");
+    await tab.waitForSelector("text=One.");
+  };
+  await begin(tab, "First");
+  await tab.waitForSelector("text=One.");
+  await tab.setInputFiles("input[type=file]", TEXT_FILE);
+  await tab.waitForSelector(".attached >> text=notes.txt");
+  await toNew();
+  assert.deepEqual(await attached(), []);
+  await toFirst();
+  assert.deepEqual(await attached(), ["notes.txt"]);
+  const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+  await tab.route("**/post", async (route) => {
+    await mayAnswer;
+    await route.fulfill({
+      status: 507,
+      headers: { "cinch-protocol": "1" },
+      json: { error: { code: "STORE_FULL", message: "The disk is full." } },
+    });
+  });
+  await begin(tab, "Read this");
+  await toNew();
+  answer();
+  await tab.waitForSelector(".notice.error >> text=The disk is full.");
+  assert.deepEqual(await attached(), []);
+  await toFirst();
+  assert.equal(await tab.inputValue("#message"), "Read this");
+  assert.deepEqual(await attached(), ["notes.txt"]);
+  assert.deepEqual(tab.problems, []);
+});
+
 test("a file that is too large is refused with its name, and what is typed stays", async (context) => {
   await using served = await servedPage({ model: script(say("Hello.")) });
   const tab = await openTab(context, served.address);

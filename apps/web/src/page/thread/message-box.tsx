@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCommand } from "../page-context.ts";
 import { isComposing } from "../ui/composition.ts";
+import { attach, filesAt, useAttachedFiles } from "../ui/attached-files.ts";
 import type { Draft, SentText } from "../ui/draft.ts";
 import { fileToSend, type FileToSend } from "./file-to-send.ts";
 
@@ -29,29 +30,29 @@ interface Props {
 
 /** Where a message is written. Files are attached with a button, pasted, or dropped anywhere on the page. */
 export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children }: Props): VNode {
-  const { text } = draft;
+  const { name, text } = draft;
   const run = useCommand();
-  const [files, setFiles] = useState<readonly FileToSend[]>([]);
+  const files = useAttachedFiles(name);
   const area = useRef<HTMLTextAreaElement>(null);
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => grow(area.current!), [text]);
-  const attach = (list: FileList | null | undefined) =>
+  const read = (list: FileList | null | undefined) =>
     run(async () => {
       const added = await Promise.all([...(list ?? [])].map(fileToSend));
-      setFiles((before) => [...before, ...added]);
+      attach(name, [...filesAt(name), ...added]);
     });
-  const isDropping = useDrop(attach);
+  const isDropping = useDrop(read);
   const isEmpty = text.trim() === "" && files.length === 0;
   const send = (how: SendKeys) => {
     if (isEmpty) return onEmpty?.();
     // With files, a text that was sent before is another message.
     if (files.length > 0) draft.set(text);
-    setFiles([]);
+    attach(name, []);
     run(async () => {
       try {
         await draft.send((message) => onSend({ ...message, files }, how));
       } catch (error) {
-        setFiles((before) => [...files, ...before]);
+        attach(name, [...files, ...filesAt(name)]);
         throw error;
       }
     });
@@ -73,7 +74,7 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
                 type="button"
                 class="quiet"
                 aria-label={`Remove ${filename}`}
-                onClick={() => setFiles(files.toSpliced(at, 1))}
+                onClick={() => attach(name, files.toSpliced(at, 1))}
               >
                 ×
               </button>
@@ -98,7 +99,7 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
           send({ alt: event.altKey });
         }}
         onPaste={(event) => {
-          if (event.clipboardData?.files.length) attach(event.clipboardData.files);
+          if (event.clipboardData?.files.length) read(event.clipboardData.files);
         }}
         enterkeyhint="send"
       />
@@ -109,7 +110,7 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
           multiple
           hidden
           onChange={({ currentTarget }) => {
-            attach(currentTarget.files);
+            read(currentTarget.files);
             currentTarget.value = "";
           }}
         />
@@ -132,7 +133,7 @@ function grow(area: HTMLTextAreaElement): void {
 }
 
 /** Files that are dropped on the page. Without this, the browser would leave the page and show the file. */
-function useDrop(attach: (files: FileList | undefined) => void): boolean {
+function useDrop(read: (files: FileList | undefined) => void): boolean {
   const [isDropping, setDropping] = useState(false);
   useEffect(() => {
     const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") ?? false;
@@ -148,7 +149,7 @@ function useDrop(attach: (files: FileList | undefined) => void): boolean {
       if (!hasFiles(event)) return;
       event.preventDefault();
       setDropping(false);
-      attach(event.dataTransfer?.files);
+      read(event.dataTransfer?.files);
     };
     const gone = new AbortController();
     addEventListener("dragover", over, gone);

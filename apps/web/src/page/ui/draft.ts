@@ -1,5 +1,6 @@
 import { randomIds } from "@cinch/core/remote";
 import { useSyncExternalStore } from "preact/compat";
+import { attach, filesAt } from "./attached-files.ts";
 import { inBrowser, inTab } from "./kept-texts.ts";
 
 /** A text with the id under which it is posted: however often that is done, the thread accepts it once. */
@@ -15,6 +16,7 @@ interface KeptText extends SentText {
 
 /** What stands in a composer. */
 export interface Draft {
+  name: string;
   text: string;
   set: (text: string) => void;
   /**
@@ -98,12 +100,14 @@ export function forgetSent(name: string, sentId: string): void {
 
 export function removeDraft(name: string): void {
   for (const key of [typedKey(name), sentKey(name)]) for (const kept of [inTab, inBrowser]) kept.set(key, null);
+  attach(name, []);
 }
 
 /** What was typed for a thread that is gone is for another. */
 export function moveDraft(from: string, to: string): void {
   const text = textOf(from);
   if (text !== "") addToDraft(to, text);
+  attach(to, [...filesAt(from), ...filesAt(to)]);
   removeDraft(from);
 }
 
@@ -133,7 +137,7 @@ function send(name: string, post: (message: SentText) => Promise<unknown>, now?:
 /** `seqNow`: how far the thread is. */
 export function useDraft(name: string, seqNow?: () => number): Draft {
   const text = useSyncExternalStore(subscribe, () => textOf(name));
-  return { text, set: (next) => keepDraft(name, next), send: (post) => send(name, post, seqNow?.()) };
+  return { name, text, set: (next) => keepDraft(name, next), send: (post) => send(name, post, seqNow?.()) };
 }
 
 /** Of the composer without a thread, where each message begins one: what stands in it is one message. */
