@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { memoryStore } from "@cinch/core";
-import { hang, say, script } from "@cinch/testkit";
+import { hang, say, script, scriptedBy } from "@cinch/testkit";
 import type { Page } from "playwright-core";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
 import { begin, openTab, servedPage } from "./served-page.ts";
@@ -197,4 +197,37 @@ test("a message that is refused is in the composer again", async (context) => {
   await begin(tab, "Second");
   await tab.waitForSelector(".notice.error >> text=The disk is full.");
   assert.equal(await tab.inputValue("#message"), "Second");
+});
+
+test("a queued message that the agent takes while it is edited, or before the edit arrives, leaves what was written in the composer", async (context) => {
+  let requests = 0;
+  const model = scriptedBy(() => (requests++ % 2 === 0 ? hang("Half") : say("Done.")));
+  await using served = await servedPage({ model });
+  for (const isSaved of [false, true]) {
+    const tab = await openTab(context, served.address);
+    await begin(tab, "First");
+    await tab.waitForSelector(".conversation >> text=Half");
+    await tab.fill("#message", "Secnod");
+    await tab.keyboard.press("Alt+Enter");
+    await tab.click(".queue >> text=Edit");
+    await tab.fill(".queue textarea", "Second, ");
+    const { promise: mayArrive, resolve: arrive } = Promise.withResolvers<void>();
+    await tab.route("**/editInput", async (route) => {
+      await mayArrive;
+      await route.continue();
+    });
+    if (isSaved) await tab.keyboard.press("Enter");
+    const [thread] = await served.harness.listThreads();
+    const other = await served.harness.createSession({ threadId: thread!.id });
+    await other.abort();
+    await other.resume();
+    await tab.waitForSelector("text=Done.");
+    arrive();
+    await tab.waitForFunction(() => document.querySelector<HTMLTextAreaElement>("#message")?.value === "Second, ");
+    await tab.keyboard.type("and more");
+    assert.equal(await tab.inputValue("#message"), "Second, and more");
+    assert.deepEqual(tab.problems, []);
+    await tab.close();
+    await served.harness.deleteThread({ threadId: thread!.id });
+  }
 });

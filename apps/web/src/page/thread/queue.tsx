@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isComposing } from "../ui/composition.ts";
+import { addToDraft } from "../ui/draft.ts";
 import { useKeptFocus } from "../ui/focus.ts";
 import { dueTime } from "../ui/format.ts";
 import { useCommand, useField, useMay, usePage, useSeat } from "../page-context.ts";
@@ -12,14 +13,29 @@ export function Queue(): VNode | null {
   const { info } = usePage();
   const mayTalk = useMay("talk");
   const run = useCommand();
-  const [edited, setEdited] = useState<{ inputId: string; content: string } | null>(null);
+  const [edited, setEdited] = useState<EditedMessage | null>(null);
   const box = useRef<HTMLElement>(null);
   const waiting = inbox.filter(({ note }) => !note);
-  useKeptFocus(box, `${edited?.inputId} ${waiting.length}`);
-  if (waiting.length === 0) return null;
-  const save = () => {
-    if (edited) run(() => seat.editInput(edited));
+  // The agent has taken it as it was, or another person has removed it: what was written is for a message of its own.
+  const toComposer = ({ content, before }: EditedMessage) =>
+    content.trim() !== "" && content !== before && addToDraft(seat.getCurrentThreadId()!, content);
+  const isGone = edited !== null && waiting.every(({ inputId }) => inputId !== edited.inputId);
+  useEffect(() => {
+    if (!isGone) return;
+    toComposer(edited!);
     setEdited(null);
+  }, [isGone]);
+  useKeptFocus(box, `${edited?.inputId} ${waiting.length}`, { notTyped: isGone });
+  if (waiting.length === 0) return null;
+  const save = (message: EditedMessage) => {
+    const { inputId, content } = message;
+    setEdited(null);
+    run(() =>
+      seat.editInput({ inputId, content }).catch((error: unknown) => {
+        toComposer(message);
+        throw error;
+      }),
+    );
   };
   return (
     <section class="queue" aria-label="Queue" ref={box} tabIndex={-1}>
@@ -30,8 +46,8 @@ export function Queue(): VNode | null {
             {edited?.inputId === inputId ? (
               <EditedInput
                 text={edited.content}
-                onText={(text) => setEdited({ inputId, content: text })}
-                onSave={save}
+                onText={(text) => setEdited({ ...edited, content: text })}
+                onSave={() => save(edited)}
                 onLeave={() => setEdited(null)}
               />
             ) : (
@@ -41,7 +57,7 @@ export function Queue(): VNode | null {
                   {content}
                 </span>
                 {mayTalk && (
-                  <button type="button" class="quiet" onClick={() => setEdited({ inputId, content })}>
+                  <button type="button" class="quiet" onClick={() => setEdited({ inputId, content, before: content })}>
                     Edit
                   </button>
                 )}
@@ -57,6 +73,13 @@ export function Queue(): VNode | null {
       </ol>
     </section>
   );
+}
+
+interface EditedMessage {
+  inputId: string;
+  content: string;
+  /** What it was. */
+  before: string;
 }
 
 interface EditedProps {
