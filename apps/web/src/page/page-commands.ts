@@ -91,7 +91,8 @@ function generalCommands({ context, threads, openKeys, pending }: Options): Pale
   return [
     ...when(info.may.includes("talk"), { name: "New thread", keys: "Ctrl-Shift-O", run: () => open(null) }),
     { name: "Search threads", run: () => document.querySelector<HTMLElement>(".search input")?.focus() },
-    ...pending.map(({ title, rootThreadId, toolName }) => ({
+    ...pending.map(({ title, rootThreadId, toolName, threadId, toolCallId }) => ({
+      id: `${threadId} ${toolCallId}`,
       name: `Answer ${toolName} in “${title || "Untitled"}”`,
       run: () => open(rootThreadId),
     })),
@@ -99,6 +100,7 @@ function generalCommands({ context, threads, openKeys, pending }: Options): Pale
     { name: "Notify me when a thread waits", run: () => void allowNotifications().catch(report) },
     { name: "Keys", run: openKeys },
     ...threads.map(({ id, title }) => ({
+      id,
       name: `Open “${title || "Untitled"}”`,
       isFoundOnly: true,
       run: () => open(id),
@@ -121,6 +123,7 @@ function manageCommands({
   const run = (command: () => Promise<unknown>) => () => void command().catch(report);
   return [
     ...info.modes.map(({ id, name }) => ({
+      id: `mode ${id}`,
       name: `Mode: ${name ?? id}`,
       run: run(() => seat.switchMode({ modeId: id })),
     })),

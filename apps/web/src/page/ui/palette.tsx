@@ -6,6 +6,8 @@ import { Modal } from "./modal.tsx";
 /** Something that can be done now. */
 export interface PaletteCommand {
   name: string;
+  /** Where others may have the same name. */
+  id?: string;
   keys?: string;
   /** Of many: it is shown when it is sought. */
   isFoundOnly?: boolean;
@@ -15,10 +17,12 @@ export interface PaletteCommand {
 /** Finds every command by a few of its letters. */
 export function Palette({ commands, onClose }: { commands: readonly PaletteCommand[]; onClose: () => void }): VNode {
   const [query, setQuery] = useState("");
-  const [at, setAt] = useState(0);
-  // Commands that come and go meanwhile must not move another one to where a user is about to press Enter.
-  const found = useMemo(() => foundIn(commands, query), [query]);
-  const chosen = Math.min(at, found.length - 1);
+  // Not its place: commands come and go meanwhile, and none may move to where a user is about to press Enter.
+  const [chosenKey, setChosenKey] = useState<string | null>(null);
+  const found = useMemo(() => foundIn(commands, query), [commands, query]);
+  const at = found.findIndex((command) => keyOf(command) === chosenKey);
+  const chosen = Math.min(Math.max(at, 0), found.length - 1);
+  const point = (index: number) => found[index] && setChosenKey(keyOf(found[index]));
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }), [chosen, found]);
   const choose = (command: PaletteCommand | undefined) => {
@@ -31,7 +35,7 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      setAt((chosen + step + found.length) % Math.max(1, found.length));
+      point((chosen + step + found.length) % Math.max(1, found.length));
     }
     if (event.key === "Enter") {
       event.preventDefault();
@@ -52,7 +56,7 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
         value={query}
         onInput={({ currentTarget }) => {
           setQuery(currentTarget.value);
-          setAt(0);
+          setChosenKey(null);
         }}
         onKeyDown={onKeyDown}
       />
@@ -64,7 +68,7 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
             role="option"
             aria-selected={index === chosen}
             onClick={() => choose(command)}
-            onMouseMove={() => setAt(index)}
+            onMouseMove={() => point(index)}
           >
             <span dir="auto">{command.name}</span>
             {command.keys && <kbd>{command.keys}</kbd>}
@@ -75,6 +79,8 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
     </Modal>
   );
 }
+
+const keyOf = ({ id, name }: PaletteCommand): string => id ?? name;
 
 /** Names that have the query as it is come before those that only have its letters. */
 function foundIn(commands: readonly PaletteCommand[], query: string): PaletteCommand[] {
