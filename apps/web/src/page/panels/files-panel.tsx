@@ -1,32 +1,46 @@
 import type { FileDiff } from "@cinch/core";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
-import { useCommand, useField, useSeat } from "../page-context.ts";
+import { useEffect, useState } from "preact/hooks";
+import { useField, usePage, useSeat } from "../page-context.ts";
 import { DiffCount, DiffView } from "../text/diff-view.tsx";
 import { withVisibleSigns } from "../ui/format.ts";
+
+/** Changes that were asked for. */
+interface Shown {
+  /** The event since which. */
+  since: number;
+  /** `null` until they are there. */
+  diffs: readonly FileDiff[] | null;
+}
 
 /** The files that the thread has changed, with what changed since its beginning or since a message. */
 export function FilesPanel(): VNode | null {
   const seat = useSeat();
   const modifiedFiles = useField("modifiedFiles");
   const messages = useField("messages");
-  const run = useCommand();
-  const [since, setSince] = useState(0);
-  const [diffs, setDiffs] = useState<readonly FileDiff[] | null>(null);
+  const { report } = usePage();
+  const [shown, setShown] = useState<Shown | null>(null);
   const paths = Object.keys(modifiedFiles);
-  if (paths.length === 0) return null;
-  const show = (from: number) =>
-    run(async () => {
-      setSince(from);
-      setDiffs(await seat.diff({ since: from }));
-    });
   const moments = messages.filter(({ role }) => role === "user");
+  const since = moments.some(({ seq }) => seq === shown?.since) ? shown!.since : 0;
+  const isShown = shown !== null;
+  // What is shown must be what is there, also while the agent goes on. A change is recorded before it is made, and its call ends after it.
+  useEffect(() => {
+    if (!isShown || paths.length === 0) return;
+    let isGone = false;
+    seat.diff({ since }).then((diffs) => void (isGone || setShown({ since, diffs })), report);
+    return () => {
+      isGone = true;
+    };
+  }, [seat, isShown, since, modifiedFiles, messages]);
+  if (paths.length === 0) return null;
+  const show = (from: number) => setShown({ since: from, diffs: shown?.diffs ?? null });
   return (
     <section class="panel">
       <h2>
         Files <small>{paths.length}</small>
       </h2>
-      {diffs === null ? (
+      {shown === null ? (
         <>
           <ul class="files">
             {paths.map((path) => (
@@ -50,10 +64,10 @@ export function FilesPanel(): VNode | null {
               ))}
             </select>
           </label>
-          {diffs.map((file) => (
+          {shown.diffs?.map((file) => (
             <ChangedFile key={file.path} file={file} />
           ))}
-          <button type="button" class="quiet" onClick={() => setDiffs(null)}>
+          <button type="button" class="quiet" onClick={() => setShown(null)}>
             Hide changes
           </button>
         </>
