@@ -1,19 +1,17 @@
 import type { ActiveTool, HarnessMessage } from "@cinch/core";
-import { MESSAGES_SHOWN } from "@cinch/core/display";
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useCommand, useField, useSeat } from "../page-context.ts";
+import { useCommand, useField } from "../page-context.ts";
 import { ActivityLine } from "./activity-line.tsx";
 import { ConversationEntry } from "./conversation-entry.tsx";
+import { useOlderMessages } from "./older-messages.ts";
 
 const NO_CALLS: Readonly<Record<string, ActiveTool>> = {};
 /** A reader who is this near the end wants to stay there. */
 const NEAR_END = 60;
-const PAGE = 50;
 
 /** All that was said. It follows the end only while the reader is there: scrolling is never taken away. */
 export function ConversationView({ onRewind }: { onRewind: (message: HarnessMessage) => void }): VNode {
-  const seat = useSeat();
   const run = useCommand();
   const [messages, current, activeTools, status] = [
     useField("messages"),
@@ -21,26 +19,8 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
     useField("activeTools"),
     useField("status"),
   ];
-  const [older, setOlder] = useState<readonly HarnessMessage[]>([]);
-  const [hasMore, setHasMore] = useState(true);
-  const all = useMemo(
-    () => [...older.filter(({ seq }) => seq < (messages[0]?.seq ?? Infinity)), ...messages],
-    [older, messages],
-  );
+  const { all, hasOlder, load } = useOlderMessages(messages);
   const { list, isAtEnd, onScroll, addAbove, toEnd } = useFollowedEnd();
-  const first = older[0] ?? messages[0];
-  const hasOlder = older.length > 0 ? hasMore : messages.length >= MESSAGES_SHOWN;
-  // A rewind may have reverted what was loaded.
-  const isShorter = messages.length < MESSAGES_SHOWN;
-  useEffect(() => setOlder([]), [seat, isShorter]);
-  const loadOlder = () =>
-    run(async () => {
-      const page = await seat.listMessages({ limit: PAGE, before: first!.seq });
-      addAbove(() => {
-        setOlder([...page, ...older]);
-        setHasMore(page.length === PAGE);
-      });
-    });
   // No process works on a parked turn.
   const running = status === "parked" ? NO_CALLS : activeTools;
   // While an answer streams, the entries before it are the same elements.
@@ -76,8 +56,8 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
       aria-label="Conversation"
     >
       <div class="column">
-        {first && hasOlder && (
-          <button type="button" class="quiet older" onClick={loadOlder}>
+        {hasOlder && (
+          <button type="button" class="quiet older" onClick={() => run(() => load(addAbove))}>
             Show older messages
           </button>
         )}
