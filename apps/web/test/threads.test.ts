@@ -154,6 +154,38 @@ test("a result that the display has only a part of is shown whole when it is ope
   );
 });
 
+test("calls of several messages that have the same id are exported with their own arguments and results", async (context) => {
+  const show = defineTool({
+    description: "Shows a path",
+    category: "read",
+    input: z.object({ path: z.string() }),
+    execute: async ({ path }) => (path === "long" ? LONG : `contents of ${path}`),
+  });
+  const model = script(
+    call("show", { path: "a" }, "call_1"),
+    call("show", { path: "long" }, "call_1"),
+    call("show", { path: "b" }, "call_1"),
+    say("Shown."),
+  );
+  await using served = await servedPage({ model, tools: { show } });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Show them");
+  await tab.waitForSelector("text=Shown.");
+  const downloading = tab.waitForEvent("download");
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("export");
+  await tab.keyboard.press("Enter");
+  const exported = readFileSync(await (await downloading).path(), "utf8");
+  assert.deepEqual(
+    [...exported.matchAll(/```\n(\{"path.*)\n```\n\n```\n([^`]*)\n```/g)].map(([, args, result]) => [args, result]),
+    [
+      ['{"path":"a"}', "contents of a"],
+      ['{"path":"long"}', LONG],
+      ['{"path":"b"}', "contents of b"],
+    ],
+  );
+});
+
 test("files are shown with their changes since any message, and a rewind says which it restores, and does", async (context) => {
   const root = mkdtempSync(join(tmpdir(), "cinch-page-files-"));
   try {

@@ -1,7 +1,7 @@
 import type { HarnessMessage } from "@cinch/core";
 import type { RemoteSession } from "@cinch/client";
 import { contentText } from "./content-text.ts";
-import { isCut, wholeCalls, type WholeCall } from "./whole-call.ts";
+import { isCut, placeKey, wholeCalls, type WholeCall } from "./whole-call.ts";
 
 const PAGE = 200;
 
@@ -24,22 +24,25 @@ async function wholeOf(
   seat: RemoteSession,
   messages: readonly HarnessMessage[],
 ): Promise<ReadonlyMap<string, WholeCall>> {
-  const cutIn = ({ content, outcomes }: HarnessMessage) =>
-    content.flatMap((part) =>
-      part.type === "tool-call" && (isCut(part) || isCut(outcomes[part.toolCallId]?.result)) ? [part.toolCallId] : [],
-    );
-  const first = messages.find((message) => cutIn(message).length > 0);
-  if (!first) return new Map();
-  return wholeCalls(seat, { after: first.seq - 1, callIds: new Set(messages.flatMap(cutIn)) });
+  const cutIn = ({ content, outcomes, seq }: HarnessMessage) =>
+    content.flatMap((part) => {
+      const isOfCut = part.type === "tool-call" && (isCut(part) || isCut(outcomes[part.toolCallId]?.result));
+      return isOfCut ? [{ seq, toolCallId: part.toolCallId }] : [];
+    });
+  return wholeCalls(seat, messages.flatMap(cutIn));
 }
 
-function section({ role, by, content, outcomes }: HarnessMessage, whole: ReadonlyMap<string, WholeCall>): string[] {
+function section(
+  { role, by, content, outcomes, seq }: HarnessMessage,
+  whole: ReadonlyMap<string, WholeCall>,
+): string[] {
   if (role === "note") return [];
   const heading = role === "user" ? `## ${by ?? "User"}` : "## Agent";
   const calls = content.flatMap((part) => {
     if (part.type !== "tool-call") return [];
     const outcome = outcomes[part.toolCallId];
-    const { input = part.input, result = outcome?.result } = whole.get(part.toolCallId) ?? {};
+    const { input = part.input, result = outcome?.result } =
+      whole.get(placeKey({ seq, toolCallId: part.toolCallId })) ?? {};
     const args = outcome?.args ?? input;
     return [
       `**${part.toolName}**`,

@@ -7,7 +7,7 @@ import { plainOutput } from "../text/terminal-text.ts";
 import { duration, withVisibleSigns } from "../ui/format.ts";
 import { diffIn, knownArgument } from "./argument.ts";
 import { contentText } from "./content-text.ts";
-import { isCut, wholeCalls, type WholeCall } from "./whole-call.ts";
+import { isCut, placeKey, wholeCalls, type WholeCall } from "./whole-call.ts";
 
 type Outcome = HarnessMessage["outcomes"][string];
 
@@ -94,8 +94,8 @@ function WholeDetails({ call, seq, args }: Pick<Props, "call"> & { seq: number; 
   useEffect(() => {
     const { toolCallId } = call;
     run(async () => {
-      const found = await wholeCalls(seat, { after: seq - 1, callIds: new Set([toolCallId]) });
-      setWhole(found.get(toolCallId) ?? {});
+      const place = { seq, toolCallId };
+      setWhole((await wholeCalls(seat, [place])).get(placeKey(place)) ?? {});
     });
   }, [seat, seq, call.toolCallId]);
   if (!whole) return <p class="call-details hint">Loading…</p>;
