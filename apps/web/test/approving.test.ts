@@ -106,6 +106,33 @@ test("what is always allowed is a pattern or a category: it asks no more, and th
   assert.deepEqual(await grants.allTextContents(), ["allow: execute npm *", "allow: execute "]);
 });
 
+test("the rules that are shown are those of the thread, also when another person changes them", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")), tools: { execute } });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Hi");
+  await tab.waitForSelector("text=Hello.");
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("rules");
+  await tab.keyboard.press("Enter");
+  const policyIs = (policy: string) =>
+    tab.waitForFunction(
+      (wanted) => document.querySelector<HTMLSelectElement>("[aria-label='Policy for execute']")?.value === wanted,
+      policy,
+    );
+  await tab.selectOption("[aria-label='Policy for execute']", "deny");
+  const [thread] = await served.harness.listThreads();
+  const other = await served.harness.createSession({ threadId: thread!.id });
+  while (other.getPermissionRules().length === 0) await tab.waitForTimeout(10);
+  await other.setPermissionForCategory({ category: "execute", policy: "ask" });
+  await other.grantSessionTool({ toolName: "execute", match: "npm *" });
+  await tab.waitForSelector("dialog .files li >> text=allow: execute npm *");
+  await policyIs("ask");
+  await tab.selectOption("[aria-label='Policy for execute']", "allow");
+  while (other.getPermissionRules()[0]?.policy !== "allow") await tab.waitForTimeout(10);
+  await policyIs("allow");
+  assert.deepEqual(tab.problems, []);
+});
+
 test("questions are answered with an option, with several, or in the user's own words", async (context) => {
   const options = [{ label: "red" }, { label: "green" }, { label: "blue" }];
   const model = script(

@@ -1,6 +1,6 @@
 import type { Policy, Rule, ToolCategory } from "@cinch/core";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useCommand, useSeat } from "../page-context.ts";
 import { Modal } from "../ui/modal.tsx";
 
@@ -13,12 +13,15 @@ export function RulesDialog({ onClose }: { onClose: () => void }): VNode {
   const run = useCommand();
   const [rules, setRules] = useState(() => seat.getPermissionRules());
   const [grants, setGrants] = useState(() => seat.getSessionGrants());
-  const change = (command: () => Promise<void>) =>
-    run(async () => {
-      await command();
-      setRules(seat.getPermissionRules());
-      setGrants(seat.getSessionGrants());
-    });
+  // Other people change them, too. An event that does not leaves the same objects.
+  const read = () => {
+    setRules(seat.getPermissionRules());
+    setGrants(seat.getSessionGrants());
+  };
+  useEffect(() => {
+    read();
+    return seat.subscribe(read);
+  }, [seat]);
   const policyOf = (category: ToolCategory) =>
     rules.findLast((rule) => rule.category === category && rule.match === undefined)?.policy ?? "";
   return (
@@ -33,7 +36,7 @@ export function RulesDialog({ onClose }: { onClose: () => void }): VNode {
                   aria-label={`Policy for ${category}`}
                   value={policyOf(category)}
                   onChange={({ currentTarget }) =>
-                    change(() => seat.setPermissionForCategory({ category, policy: currentTarget.value as Policy }))
+                    run(() => seat.setPermissionForCategory({ category, policy: currentTarget.value as Policy }))
                   }
                 >
                   <option value="" disabled>
