@@ -126,6 +126,24 @@ test("keys that are typed right after Ctrl-K reach the palette, and none of them
   await tab.waitForSelector("text=Hello.");
 });
 
+test("a text that is typed and sent before the composer is drawn is sent", async (context) => {
+  await using served = await servedPage({ model: script(say("Hello.")) });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Hi");
+  await tab.waitForSelector("text=Hello.");
+  // Events of one task, as of a busy page.
+  await tab.evaluate(async () => {
+    dispatchEvent(new KeyboardEvent("keydown", { key: "o", ctrlKey: true, shiftKey: true, cancelable: true }));
+    while (!document.querySelector(".welcome #message")) await Promise.resolve();
+    const area = document.querySelector<HTMLTextAreaElement>("#message")!;
+    area.value = "Second";
+    area.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await Promise.resolve();
+    area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+  });
+  await tab.waitForSelector(".message.user >> text=Second");
+});
+
 test("an arrow in the palette leads to commands that were out of sight", async (context) => {
   await using served = await servedPage({ model: script(say("Hello.")) });
   const tab = await openTab(context, served.address);
@@ -204,6 +222,14 @@ test("a queued message that the agent takes while it is edited, or before the ed
   const model = scriptedBy(() => (requests++ % 2 === 0 ? hang("Half") : say("Done.")));
   await using served = await servedPage({ model });
   for (const isSaved of [false, true]) {
+    const { promise: isSent, resolve: sent } = Promise.withResolvers<void>();
+    const { promise: mayArrive, resolve: arrive } = Promise.withResolvers<void>();
+    // Before the page makes its requests: one that is under way when routes are set may pass them.
+    await context.route("**/editInput", async (route) => {
+      sent();
+      await mayArrive;
+      await route.continue();
+    });
     const tab = await openTab(context, served.address);
     await begin(tab, "First");
     await tab.waitForSelector(".conversation >> text=Half");
@@ -211,12 +237,10 @@ test("a queued message that the agent takes while it is edited, or before the ed
     await tab.keyboard.press("Alt+Enter");
     await tab.click(".queue >> text=Edit");
     await tab.fill(".queue textarea", "Second, ");
-    const { promise: mayArrive, resolve: arrive } = Promise.withResolvers<void>();
-    await tab.route("**/editInput", async (route) => {
-      await mayArrive;
-      await route.continue();
-    });
-    if (isSaved) await tab.keyboard.press("Enter");
+    if (isSaved) {
+      await tab.keyboard.press("Enter");
+      await isSent;
+    }
     const [thread] = await served.harness.listThreads();
     const other = await served.harness.createSession({ threadId: thread!.id });
     await other.abort();
@@ -228,6 +252,7 @@ test("a queued message that the agent takes while it is edited, or before the ed
     assert.equal(await tab.inputValue("#message"), "Second, and more");
     assert.deepEqual(tab.problems, []);
     await tab.close();
+    await context.unroute("**/editInput");
     await served.harness.deleteThread({ threadId: thread!.id });
   }
 });

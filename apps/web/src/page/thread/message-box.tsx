@@ -44,15 +44,17 @@ export function MessageBox({ draft, rows, placeholder, onSend, onEmpty, children
   const isDropping = useDrop(read);
   const isEmpty = text.trim() === "" && files.length === 0;
   const send = (how: SendKeys) => {
-    if (isEmpty) return onEmpty?.();
+    // As they are now: a key may come before what was typed last is drawn.
+    const [typed, toSend] = [area.current!.value, filesAt(name)];
+    if (typed.trim() === "" && toSend.length === 0) return onEmpty?.();
     // With files, a text that was sent before is another message.
-    if (files.length > 0) draft.set(text);
+    if (toSend.length > 0) draft.set(typed);
     attach(name, []);
     run(async () => {
       try {
-        await draft.send((message) => onSend({ ...message, files }, how));
+        await draft.send((message) => onSend({ ...message, files: toSend }, how));
       } catch (error) {
-        attach(name, [...files, ...filesAt(name)]);
+        attach(name, [...toSend, ...filesAt(name)]);
         throw error;
       }
     });
