@@ -105,15 +105,18 @@ test("another person answers while one types: the text and the next letters are 
 test("an answer that came too late is in the composer", async (context) => {
   const model = script(call("ask_user", { question: "Which?" }), say("Done."));
   await using served = await servedPage({ model });
-  const tab = await openTab(context, served.address);
-  await begin(tab, "Ask me");
-  await tab.fill(".question textarea", "The second one");
+  const { promise: isSent, resolve: sent } = Promise.withResolvers<void>();
   const { promise: mayArrive, resolve: arrive } = Promise.withResolvers<void>();
-  await tab.route("**/respondToToolSuspension", async (route) => {
+  await context.route("**/respondToToolSuspension", async (route) => {
+    sent();
     await mayArrive;
     await route.continue();
   });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Ask me");
+  await tab.fill(".question textarea", "The second one");
   await tab.keyboard.press("Enter");
+  await isSent;
   const [thread] = await served.harness.listThreads();
   const other = await served.harness.createSession({ threadId: thread!.id });
   await other.respondToToolSuspension({ resumeData: "The first one" });
