@@ -206,9 +206,44 @@ export const page: Mutant[] = [
     {
       attacks: "page: the focus is lost when a question is answered",
       file: "ui/focus.ts",
-      find: "if (box.current) box.current.focus();",
-      replace: "if (box.current) return;",
+      find: "if (box.current && !wasTyping.current) box.current.focus();",
+      replace: "if (box.current && !wasTyping.current) return;",
       tests: [test("approving")],
+    },
+    {
+      attacks: "page: a letter of a reason answers the question that takes the place of its own",
+      file: "ui/focus.ts",
+      find: "if (box.current && !wasTyping.current) box.current.focus();",
+      replace: "if (box.current) box.current.focus();",
+      tests: [test("typed-answers")],
+    },
+    {
+      attacks: "page: what was typed for a question that another person answers is gone",
+      file: "asked/typed-answer.ts",
+      find: "addToDraft(current!, typed);",
+      replace: "typed.trim();",
+      tests: [test("typed-answers")],
+    },
+    {
+      attacks: "page: a first message that is accepted late takes the user away from another thread",
+      file: "welcome-view.tsx",
+      find: "if (location.hash === here) open(id);",
+      replace: "open(id);",
+      tests: [test("misled-keys")],
+    },
+    {
+      attacks: "page: a token that is pasted into an open page stays in its address",
+      file: "main.tsx",
+      find: 'addEventListener("hashchange", () => takeToken() && location.reload());',
+      replace: "",
+      tests: [test("page")],
+    },
+    {
+      attacks: "page: messages between older ones and the newest are skipped",
+      file: "thread/older-messages.ts",
+      find: "[...known, ...left]",
+      replace: "[...known]",
+      tests: [test("long-threads")],
     },
     {
       attacks: "page: a double click answers the next question, too",
@@ -227,8 +262,8 @@ export const page: Mutant[] = [
     {
       attacks: "page: an export has only a part of long results",
       file: "thread/export.ts",
-      find: "callIds: new Set(messages.flatMap(cutIn))",
-      replace: "callIds: new Set()",
+      find: "wholeCalls(seat, messages.flatMap(cutIn))",
+      replace: "wholeCalls(seat, [])",
       tests: [test("threads")],
     },
     {
