@@ -2,7 +2,15 @@ import type { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
 import { isCrashPoint, killThisProcess } from "./append-crash.ts";
 import type { AppendOp } from "./append-op.ts";
-import { ASKED_AGAIN_PAUSE_MS, AWAY_MS, QueryFailed, pausing, type Database, type Statement } from "./database.ts";
+import {
+  ASKED_AGAIN_PAUSE_MS,
+  AWAY_MS,
+  QueryFailed,
+  lockLimit,
+  pausing,
+  type Database,
+  type Statement,
+} from "./database.ts";
 import { escapeText } from "./escaped-text.ts";
 import { awayError, closedUnknown, finalError } from "./failure.ts";
 import type { LeaseHolder, LeaseState } from "./lease-holder.ts";
@@ -26,11 +34,16 @@ interface Waiting {
   outcome: PromiseWithResolvers<AppendOutcome>;
   /** It was sent, and the answer may still come. */
   isUnderWay: boolean;
+  /** Why its last attempt failed. */
+  cause?: unknown;
 }
 
 const LANES = 2;
 const MAX_BATCH = 200;
 const MAX_BATCH_CHARS = 4_000_000;
+/** How long a batch waits for a lock in its lane, and each of those in it that are then sent alone: many may be locked. */
+const LOCK_MS = 1_000;
+const ALONE_LOCK_MS = 100;
 /** What conflicts more often, in about 3 s, may do so for ever, as an append to a damaged journal does. */
 const MAX_CONFLICTS = 20;
 
@@ -51,9 +64,9 @@ export class AppendLanes {
   #isScheduled = false;
   #timer: NodeJS.Timeout | undefined;
   #giveUpAt = Infinity;
-  /** Why the last attempt failed. */
+  /** Why the last attempt of any failed. */
   #cause: unknown;
-  /** The last attempt of those that are asked for again, one at a time: the other connection is for the lanes. */
+  /** The last attempt of those beside the lanes, one at a time: the other connection is for the lanes. */
   #asking: Promise<unknown> = Promise.resolve();
   #batches = 0;
   #batchedAppends = 0;
@@ -114,33 +127,36 @@ export class AppendLanes {
     return this.#waiting.splice(0, count);
   }
 
-  async #send(all: readonly Waiting[], { isAskedAgain = false } = {}): Promise<void> {
+  async #send(all: readonly Waiting[], { isBeside = false, lockMs = LOCK_MS } = {}): Promise<void> {
     let conflicts = 0;
     let unanswered = 0;
     for (let attempt = 0; ; attempt++) {
       const batch = all.filter((one) => this.#open.has(one));
       if (batch.length === 0) return;
       try {
-        const ask = () => this.#attempt(batch, unanswered);
-        return await (isAskedAgain ? this.#inTurn(ask) : ask());
+        const ask = () => this.#attempt(batch, unanswered, lockLimit(isBeside ? undefined : lockMs));
+        return await (isBeside ? this.#inTurn(ask) : ask());
       } catch (error) {
         if (!(error instanceof QueryFailed)) return this.#reject(batch, error);
         const { meaning } = error;
         this.#cause = error.cause;
+        for (const one of batch) one.cause = error.cause;
         const isStuck = meaning.kind === "again" && ++conflicts > MAX_CONFLICTS;
         const failure =
           meaning.kind === "failed" ? meaning.error : isStuck && awayError(this.#database.place, error.cause);
+        const isLocked = meaning.kind === "locked";
         const isShared = batch.length > 1 || batch[0]!.op.retry;
-        if (failure && isShared && !isAskedAgain) {
+        if ((failure || isLocked) && isShared && !isBeside) {
           this.#expire();
           return this.#sendAlone(batch);
         }
+        if (isLocked && !isBeside) return this.#sendBeside(batch[0]!);
         if (failure) this.#rejectFinally(batch, failure);
         if (failure && this.#open.has(batch[0]!)) this.#database.warnUnknown("append", failure);
         if (error.isUnknown) unanswered += 1;
         this.#expire();
         if (batch.some((one) => this.#open.has(one)))
-          await pausing(attempt, isAskedAgain ? ASKED_AGAIN_PAUSE_MS : undefined);
+          await pausing(attempt, isBeside ? ASKED_AGAIN_PAUSE_MS : undefined);
       }
     }
   }
@@ -150,12 +166,14 @@ export class AppendLanes {
    * one whose answer is lost only now comes back here when it fails again.
    */
   async #sendAlone(batch: readonly Waiting[]): Promise<void> {
-    for (const one of batch) {
-      const isAskedAgain = one.op.retry === true;
-      const sending = this.#send([one], { isAskedAgain });
-      if (isAskedAgain) sending.catch((error: unknown) => this.#reject([one], error));
-      else await sending;
-    }
+    for (const one of batch)
+      if (one.op.retry) this.#sendBeside(one);
+      else await this.#send([one], { lockMs: ALONE_LOCK_MS });
+  }
+
+  /** What may fail for as long as its thread is locked, or until its outcome is known, holds up no lane. */
+  #sendBeside(one: Waiting): void {
+    this.#send([one], { isBeside: true }).catch((error: unknown) => this.#reject([one], error));
   }
 
   #inTurn(attempt: () => Promise<void>): Promise<void> {
@@ -164,12 +182,12 @@ export class AppendLanes {
     return asking;
   }
 
-  async #attempt(batch: Waiting[], unanswered: number): Promise<void> {
+  async #attempt(batch: Waiting[], unanswered: number, limit: string): Promise<void> {
     let sent: Waiting[] = [];
     const statement = () => {
       sent = batch.filter((one) => this.#open.has(one));
       for (const one of sent) one.isUnderWay = true;
-      return sent.length > 0 ? this.#statementOf(sent) : undefined;
+      return sent.length > 0 ? this.#statementOf(sent, limit) : undefined;
     };
     try {
       const [row] = await this.#database.once<{ outcomes: AppendOutcome[] }>("append", statement, unanswered);
@@ -192,7 +210,7 @@ export class AppendLanes {
     }
   }
 
-  #statementOf(batch: Waiting[]): Statement {
+  #statementOf(batch: Waiting[], limit: string): Statement {
     // By thread, so that two batches lock rows in the same order. The order of appends to one thread stays.
     batch.sort((a, b) => (a.op.id < b.op.id ? -1 : Number(a.op.id > b.op.id)));
     const blobs = new Map(batch.flatMap((one) => one.blobs.map(({ hash, bytes }) => [escapeText(hash), bytes])));
@@ -209,7 +227,7 @@ export class AppendLanes {
     // The transaction goes on for a while after its process has died, and is then committed.
     const more = isInside ? ", pg_sleep(0.3)" : "";
     if (isInside) setTimeout(killThisProcess, 100);
-    return { text: `SELECT cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more}`, values };
+    return { text: `SELECT cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more} FROM ${limit}`, values };
   }
 
   /** Rejects those that were not sent and have waited too long, whatever the lanes wait for, and comes back for the next one. */
@@ -222,7 +240,8 @@ export class AppendLanes {
     for (const one of this.#open) {
       const until = one.since + AWAY_MS;
       if (one.isUnderWay || one.op.retry) continue;
-      if (now >= until) this.#reject([one], awayError(this.#database.place, this.#cause ?? new Error(SILENT)));
+      if (now >= until)
+        this.#reject([one], awayError(this.#database.place, one.cause ?? this.#cause ?? new Error(SILENT)));
       else next = Math.min(next, until);
     }
     this.#waiting = this.#waiting.filter((one) => this.#open.has(one));

@@ -63,6 +63,13 @@ const QUERY_KINDS = {
 } satisfies Record<string, KindOptions>;
 export type QueryKind = keyof typeof QUERY_KINDS;
 
+/**
+ * In the FROM of a statement that calls a function: how long the function waits for each lock, unless the role has a limit of its own. Nothing
+ * else ends the wait for a lock that another session has left, and no statement needs a setting of its session.
+ */
+export const lockLimit = (ms = 2_000): string =>
+  `set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), '${ms}ms'), true)`;
+
 /** How long a caller waits for a server that is away. */
 export const AWAY_MS = 10_000;
 const CONNECT_MS = 5_000;
@@ -183,7 +190,7 @@ export class Database {
 
   /** A server that fails while it commits, as when it can't write its log, ends the connection with its error: then the outcome is unknown. */
   async #judged(client: PoolClient, failed: QueryFailed): Promise<QueryFailed> {
-    if (failed.meaning.kind !== "failed") return failed;
+    if (failed.meaning.kind !== "failed" && failed.meaning.kind !== "locked") return failed;
     const isAlive = { text: "SELECT 1", query_timeout: QUERY_KINDS.look.silentMs[0] };
     try {
       await client.query(isAlive as QueryConfig);

@@ -6,6 +6,8 @@ export type Meaning =
   | { kind: "away"; committed: "no" | "maybe" }
   /** Other transactions were in the way. The same query may succeed at once. */
   | { kind: "again" }
+  /** Another session has locked what the query needs. It was rolled back, and may succeed when the lock is gone. */
+  | { kind: "locked" }
   | { kind: "failed"; error: CinchError };
 
 /** Errors of the server that end the connection: it shuts down, restarts, or ends this session, for an administrator or after a timeout. */
@@ -14,6 +16,7 @@ const ENDED = ["25P03", "57P01", "57P02", "57P03", "57P04", "57P05"];
 const NOT_NOW = ["25006", "53300", "57P03"];
 /** Serialization failure, deadlock, a row that appeared or disappeared meanwhile. */
 const CONFLICT = ["40001", "40P01", "23503", "23505"];
+const LOCKED = "55P03";
 /** Classes of errors of the statement itself: a value that the server does not accept, or one that is too large. */
 const ALWAYS = ["22", "54"];
 
@@ -25,6 +28,7 @@ export function meaningOf(error: unknown, { place, isSent }: { place: string; is
   if (ENDED.includes(state) || state.startsWith("08") || state === "40003")
     return { kind: "away", committed: isSent ? "maybe" : "no" };
   if (CONFLICT.includes(state)) return { kind: "again" };
+  if (state === LOCKED) return { kind: "locked" };
   if (state !== "") return { kind: "failed", error: failureOfState(state, error, place) };
   // No answer of the server: the connection failed, or a programming error. Only sockets and the driver's timeouts have neither state nor type.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
@@ -80,7 +84,6 @@ function explainState(state: string, place: string, said: string): [ErrorCode, s
     case "53200":
     case "53400":
       return ["STORE_BUSY", `The server of ${place} lacks memory or another resource: ${said}. Try again later.`];
-    case "55P03":
     case "57014":
       return ["STORE_BUSY", `${place} cancelled a query: ${said}. Try again later, or raise its timeouts.`];
     case "XX001":
@@ -91,12 +94,14 @@ function explainState(state: string, place: string, said: string): [ErrorCode, s
   }
 }
 
-export const awayError = (place: string, cause: unknown): CinchError =>
-  new CinchError(
-    "STORE_BUSY",
-    `${place} can't be reached (${shortReason(cause)}). Check that the server runs, and try again.`,
-    cause,
-  );
+/** After a wait that has lasted too long: nothing was written. */
+export function awayError(place: string, cause: unknown): CinchError {
+  const [what, advice] =
+    sqlStateOf(cause) === LOCKED
+      ? ["is locked by another session", "Find the session in pg_locks and end it, or try again later."]
+      : ["can't be reached", "Check that the server runs, and try again."];
+  return new CinchError("STORE_BUSY", `${place} ${what} (${shortReason(cause)}). ${advice}`, cause);
+}
 
 /** What may have been written although its answer was lost. */
 export type Change = "append" | "deletion";

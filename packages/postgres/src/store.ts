@@ -24,7 +24,7 @@ import {
 import { AppendLanes, type AppendOutcome } from "./append-lanes.ts";
 import { appendOpOf, newNonce } from "./append-op.ts";
 import { ChangeWatch } from "./change-watch.ts";
-import { Database, closedStore } from "./database.ts";
+import { Database, closedStore, lockLimit } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
 import { EventFinder } from "./event-finder.ts";
 import { LeaseHolder, type LeaseState } from "./lease-holder.ts";
@@ -158,7 +158,7 @@ class PostgresStore implements Store {
     const { database, holder, watch } = this.#assertOpen();
     await watch.passed();
     const nonce = newNonce();
-    const text = "SELECT cinch.delete_thread($1, $2, $3) AS family";
+    const text = `SELECT cinch.delete_thread($1, $2, $3) AS family FROM ${lockLimit()}`;
     const remove = (unanswered: number) => {
       const values = [escapeText(threadId), nonce, unanswered > 0];
       return database.once<{ family: [no: number, id: string][] | null }>("deletion", { text, values }, unanswered);

@@ -30,7 +30,7 @@ async function driven() {
   const place = await Place.make();
   const child = place.add(new StoreProcess());
   const store = await place.store();
-  const driver = await child.store(place.options);
+  const driver = await child.store(place.patientOptions);
   await driver.append("t", [created(), ...start()], { afterSeq: 0, take: 0 });
   assert.deepEqual(await store.lease("t"), { epoch: 1, status: "held" });
   return { place, child, store, driver, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };

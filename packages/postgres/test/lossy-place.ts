@@ -8,9 +8,10 @@ export async function withProxy(options = "") {
   const place = await Place.make();
   const proxy = await Proxy.to(place.url);
   const url = new URL(proxy.url);
+  const patience = new URL(place.patientOptions.url).searchParams.get("options")!;
   // Names the sessions of this test.
   url.searchParams.set("application_name", place.schema);
-  if (options) url.searchParams.set("options", options);
+  url.searchParams.set("options", `${patience} ${options}`.trim());
   // Its transactions may be too short to create tables.
   if (options) await place.store();
   const store = await place.store({ url: url.href });

@@ -171,8 +171,10 @@ describe("outages", { concurrency: 6 }, () => {
   });
 
   test("a batch that the server ends because of a deadlock is repeated", async () => {
-    await using at = await withProxy();
-    const { store, place } = at;
+    await using place = await Place.make();
+    const url = new URL(place.patientOptions.url);
+    url.searchParams.set("application_name", place.schema);
+    const store = await place.store({ url: url.href });
     await Promise.all(["a", "b"].map((id) => store.append(id, [created()], { afterSeq: 0 })));
     const deadlocks = async () => {
       const rows = await place.query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()");

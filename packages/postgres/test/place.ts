@@ -24,6 +24,13 @@ export class Place implements AsyncDisposable {
     return { url: this.url, schema: this.schema };
   }
 
+  /** Its sessions wait for a lock as for a server that takes long. */
+  get patientOptions(): PostgresOptions {
+    const url = new URL(this.url);
+    url.searchParams.set("options", "-c lock_timeout=600000");
+    return { ...this.options, url: url.href };
+  }
+
   async store(options: Partial<PostgresOptions> = {}): Promise<Store> {
     const store = postgresStore({ ...this.options, ...options });
     await store.open();
