@@ -221,6 +221,13 @@ export const lostAnswers = inPackage("packages/postgres", [
     tests: ["locks"],
   },
   {
+    attacks: "reads of a table that another session has locked use up the connections of the server",
+    file: "database.ts",
+    find: "if (isTimeout(error) && !LATE.includes(pool)) cancelQuery(client);",
+    replace: "",
+    tests: ["locks"],
+  },
+  {
     attacks: "a journal that lost its end is appended to",
     file: "sql/append-function.ts",
     find: "IF outcome IS NULL AND head.last_seq < op.after THEN",

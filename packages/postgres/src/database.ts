@@ -10,6 +10,7 @@ import {
   type QueryConfig,
 } from "pg";
 import { CinchError } from "@cinch/core";
+import { cancelQuery } from "./query-cancel.ts";
 import { awayError, closedUnknown, finalError, meaningOf, type Change, type Meaning } from "./failure.ts";
 
 type Row = Record<string, unknown>;
@@ -43,6 +44,12 @@ export class QueryFailed extends Error {
  * as long as it takes. A look shares those of reads, and waits while all of them are slow. Together at most 8.
  */
 const POOLS = { append: 2, beat: 1, write: 1, deletion: 1, read: 3 };
+
+/**
+ * What is given up there may still succeed, and should: a beat that comes late shows life all the same. A commit that waits for a standby must
+ * not be cancelled, because it would then be taken for one that the standby has.
+ */
+const LATE = ["append", "deletion", "beat"];
 
 interface KindOptions {
   pool: keyof typeof POOLS;
@@ -150,6 +157,7 @@ export class Database {
       return rows;
     } catch (error) {
       if (isTimeout(error)) this.#silentSince = Math.max(this.#silentSince, sentAt);
+      if (isTimeout(error) && !LATE.includes(pool)) cancelQuery(client);
       const failed = await this.#judged(client, this.#failed(error, true));
       this.#release(client, { isLost: failed.meaning.kind === "away" });
       throw failed;

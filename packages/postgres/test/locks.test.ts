@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { created, event, input } from "./events.ts";
 import { Place } from "./place.ts";
@@ -63,6 +64,27 @@ describe("what another session has locked", { concurrency: 4 }, () => {
     await unlock();
     for (const { kind } of await Promise.all(kept)) assert.equal(kind, "appended");
     for (const id of ["a", "b"]) assert.deepEqual(contents(await store.read(id)), ["kept"]);
+  });
+
+  test("reads of a locked table leave no sessions on the server", async () => {
+    await using at = await withThreads("a");
+    const { store, place } = at;
+    const unlock = await place.lock("heads");
+    const until12s = performance.now() + 12_000;
+    const ask = async () => {
+      while (performance.now() < until12s) await store.lease("a").catch(() => undefined);
+    };
+    const asking = [ask(), ask(), ask()];
+    const sessions = "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+    while (performance.now() < until12s - 100) {
+      const waiting = (await place.query(sessions, [place.schema])).length;
+      // One may wait a moment longer than its connection.
+      assert.ok(waiting <= 3 + 3, `${waiting} sessions wait`);
+      await pause(100);
+    }
+    await unlock();
+    await Promise.all(asking);
+    assert.equal((await store.lease("a")).status, "free");
   });
 
   test("a deletion of a locked thread is STORE_BUSY, and the thread stays", async () => {
