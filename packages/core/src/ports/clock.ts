@@ -65,3 +65,8 @@ export async function withTimeout<T>(
     end();
   }
 }
+
+/** Calls what a user has written, which may throw instead of rejecting, and may return nothing instead of a promise. */
+export async function settling(call: () => unknown): Promise<void> {
+  await call();
+}

@@ -19,6 +19,6 @@ export interface Placement {
   wake(threadId: string): Promise<void>;
   /** Called in a worker that leaves: it is brought no more wakes. Drives that run are not cut. */
   drain(): Promise<void>;
-  /** Called once, when all drives have ended. The store is still open. */
+  /** Called once, when all drives have ended. The store is still open, for up to 5 s. */
   close?(): Promise<void>;
 }

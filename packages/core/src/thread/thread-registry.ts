@@ -1,7 +1,7 @@
 import { stamp } from "../events/event-map.ts";
 import type { FileJournal } from "../events/files.ts";
 import type { Inherited } from "../folds/folds.ts";
-import { withTimeout } from "../ports/clock.ts";
+import { settling, withTimeout } from "../ports/clock.ts";
 import { progressAt } from "../folds/progress.ts";
 import { trieRecord } from "../folds/trie.ts";
 import type { DriveOutcome } from "../ports/placement.ts";
@@ -15,6 +15,9 @@ import { unansweredIn } from "./unanswered.ts";
 
 /** How long `close` waits for background subagents with `autoCancel` to end. */
 const AUTO_CANCEL_MS = 2_000;
+
+/** How long a live link may take to close. */
+const LIVE_CLOSE_MS = 5_000;
 
 /** A thread that this process has open, or is opening. */
 interface Open {
@@ -199,6 +202,12 @@ export class ThreadRegistry {
     const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
-    await this.#ports.live?.close();
+    // The store has to be closed in any case: until then this process has its leases.
+    const { live, clock } = this.#ports;
+    await withTimeout(
+      clock,
+      settling(() => live?.close()).catch(() => undefined),
+      { ms: LIVE_CLOSE_MS },
+    );
   }
 }

@@ -1,11 +1,14 @@
 import { CinchError, reasonOf } from "../errors.ts";
-import type { Clock } from "../ports/clock.ts";
+import { settling, withTimeout, type Clock } from "../ports/clock.ts";
 import type { DriveOutcome, Placement } from "../ports/placement.ts";
 import type { Store } from "../ports/store.ts";
 import type { ThreadRegistry } from "../thread/thread-registry.ts";
 import type { Counters } from "./counters.ts";
 import { Wakes } from "./wakes.ts";
 import { Worker, type WorkerLimits } from "./worker.ts";
+
+/** How long a placement may take to close. */
+const CLOSE_MS = 5_000;
 
 interface ProcessRolePorts {
   placement: Placement;
@@ -73,10 +76,10 @@ export class ProcessRole {
     await this.wakes.settled();
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    try {
-      await this.#ports.placement.close?.();
-    } catch (error) {
-      this.#ports.report(`The placement could not be closed: ${reasonOf(error)}`);
-    }
+    const { placement, clock, report } = this.#ports;
+    const closed = settling(() => placement.close?.());
+    closed.catch((error: unknown) => report(`The placement could not be closed: ${reasonOf(error)}`));
+    // The store has to be closed in any case: until then this process has its leases.
+    await withTimeout(clock, closed, { ms: CLOSE_MS }).catch(() => undefined);
   }
 }

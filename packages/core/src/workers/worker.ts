@@ -1,5 +1,5 @@
-import { CinchError } from "../errors.ts";
-import { withTimeout, type Clock } from "../ports/clock.ts";
+import { CinchError, reasonOf } from "../errors.ts";
+import { settling, withTimeout, type Clock } from "../ports/clock.ts";
 import type { DriveOutcome, Placement } from "../ports/placement.ts";
 import type { Store, StrandedThread } from "../ports/store.ts";
 import type { OpenThreads } from "../turn/driver.ts";
@@ -78,8 +78,8 @@ export class Worker {
   async start(): Promise<void> {
     const { placement, clock, report } = this.#ports;
     this.#scheduleLook();
-    const served = placement.serve((threadId) => this.drive(threadId)).then(() => true);
-    served.catch((error: unknown) => report(`The placement brings no wakes: ${String(error)}`));
+    const served = settling(() => placement.serve((threadId) => this.drive(threadId)));
+    served.catch((error: unknown) => report(`The placement brings no wakes: ${reasonOf(error)}`));
     await withTimeout(clock, served, { ms: PLACEMENT_MS }).catch(() => undefined);
   }
 
@@ -247,9 +247,9 @@ export class Worker {
     this.#isDraining = true;
     this.#cancelLook?.();
     const { placement, store, clock, report } = this.#ports;
-    const drained = Promise.all([placement.drain(), store.announce({ draining: true })]).then(() => true);
+    const drained = Promise.all([settling(() => placement.drain()), store.announce({ draining: true })]);
     drained.catch((error: unknown) =>
-      report(`The other processes may not know that this worker drains: ${String(error)}`),
+      report(`The other processes may not know that this worker drains: ${reasonOf(error)}`),
     );
     await withTimeout(clock, drained).catch(() => undefined);
   }

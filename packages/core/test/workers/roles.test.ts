@@ -242,12 +242,25 @@ test("a placement whose every call fails or hangs holds up neither a worker nor 
     throw new Error("The engine is down.");
   };
   const hangs = () => new Promise<void>(() => undefined);
-  for (const does of [fails, hangs]) {
+  const throws = () => {
+    throw Object.create(null);
+  };
+  // As a program without types may write them.
+  const returns = (): Promise<void> => undefined!;
+  for (const does of [fails, hangs, throws, returns]) {
     await using team = new Team();
-    const placement = { serve: does, wake: does, drain: does, close: fails };
-    const worker = await team.worker({ model: script(say("Hello.")), placement });
+    const placement = { serve: does, wake: does, drain: does, close: does };
+    const live = { open: async () => ({}), follow: () => () => undefined, close: does };
+    const worker = await team.worker({ model: script(say("Hello.")), placement, live });
+    let isStoreClosed = false;
+    const { close } = worker.store;
+    worker.store.close = () => {
+      isStoreClosed = true;
+      return close.call(worker.store);
+    };
     assert.equal((await worker.sendMessage({ content: "Hi" })).reason, "complete");
     await worker.close();
+    assert.ok(isStoreClosed, "and its leases are released");
   }
 });
 
