@@ -236,7 +236,8 @@ export class Database {
     const query: Transaction["query"] = (text, values = []) =>
       client.query({ text, values: [...values], query_timeout: MIGRATION_MS } as QueryConfig);
     try {
-      await query("BEGIN");
+      // Whatever the default of the role is: what another process commits while this one waits for a lock must be seen.
+      await query("BEGIN ISOLATION LEVEL READ COMMITTED");
       const result = await work({ query });
       await query("COMMIT");
       this.#release(client);

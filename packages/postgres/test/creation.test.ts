@@ -19,6 +19,16 @@ test("two processes that open an empty database at once both succeed, and see ea
   for (const store of stores) assert.equal((await store.threads()).length, stores.length);
 });
 
+for (const level of ["repeatable read", "serializable"])
+  test(`two processes open an empty database at once also if transactions of their role are ${level}`, async () => {
+    await using place = await Place.make();
+    const url = new URL(place.url);
+    url.searchParams.set("options", `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`);
+    const stores = await Promise.all([place.store({ url: url.href }), place.store({ url: url.href })]);
+    await stores[0].append("t", [created()], { afterSeq: 0 });
+    assert.equal((await stores[1].read("t")).length, 1);
+  });
+
 test("a process that is stopped while it creates the tables does not keep others from it", async () => {
   await using place = await Place.make();
   await using proxy = await Proxy.to(place.url);
