@@ -228,6 +228,13 @@ export const lostAnswers = inPackage("packages/postgres", [
     tests: ["locks"],
   },
   {
+    attacks: "beats of a holder that another session has locked use up the connections of the server",
+    file: "lease-holder.ts",
+    find: "AS b FROM ${lockLimit(LOCK_MS)}",
+    replace: "AS b",
+    tests: ["locks"],
+  },
+  {
     attacks: "a journal that lost its end is appended to",
     file: "sql/append-function.ts",
     find: "IF outcome IS NULL AND head.last_seq < op.after THEN",

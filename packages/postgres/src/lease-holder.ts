@@ -1,5 +1,5 @@
 import type { Lease } from "@cinch/core/store";
-import type { Database } from "./database.ts";
+import { lockLimit, type Database } from "./database.ts";
 import { escapeText, unescapeText } from "./escaped-text.ts";
 import { HolderWatch } from "./holder-watch.ts";
 
@@ -18,7 +18,9 @@ export interface LeaseState {
   address?: string | null;
 }
 
-const BEAT = "SELECT no, beat, locked FROM cinch.beat($1, $2, $3, $4)";
+/** Shorter than what a beat that is not answered is waited for: it would leave its session on the server, and another one for each beat. */
+const LOCK_MS = 1_000;
+const BEAT = `SELECT (b).no, (b).beat, (b).locked FROM (SELECT cinch.beat($1, $2, $3, $4) AS b FROM ${lockLimit(LOCK_MS)}) AS one`;
 const BEAT_MS = 500;
 /** While a holder may be dead, and while this process asks for leases or for stranded threads. */
 const WATCH_MS = 250;

@@ -87,6 +87,24 @@ describe("what another session has locked", { concurrency: 4 }, () => {
     assert.equal((await store.lease("a")).status, "free");
   });
 
+  test("beats of a holder that is locked leave no sessions on the server, and its lease lives on", async () => {
+    await using at = await withThreads("a");
+    const { store, place } = at;
+    await store.append("a", [event("agent_start")], { afterSeq: 1, take: 0 });
+    const unlock = await place.lockRows("holders");
+    const sessions = "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+    const end = performance.now() + 8_000;
+    let most = 0;
+    for (; performance.now() < end; await pause(100))
+      most = Math.max(most, (await place.query(sessions, [place.schema])).length);
+    assert.equal(most, 1);
+    await unlock();
+    assert.equal((await store.append("a", [input("x")], { afterSeq: 2, epoch: 1 })).kind, "appended");
+    const beat = async () => (await place.query("SELECT beat FROM cinch.holders"))[0]!["beat"];
+    const before = await beat();
+    await until("a beat", async () => (await beat()) !== before);
+  });
+
   test("a deletion of a locked thread is STORE_BUSY, and the thread stays", async () => {
     await using at = await withThreads("a", "b");
     const { store, place } = at;
