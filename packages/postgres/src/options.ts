@@ -20,11 +20,21 @@ export function withDefaultSchema(what: string, options: PostgresOptions): Requi
   checkKeys(what, options, KEYS);
   const { url, directUrl = url, schema = "cinch" } = options;
   for (const [name, value] of Object.entries({ url, directUrl }))
-    if (typeof value !== "string" || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value))
+    if (typeof value !== "string" || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value) || !isDecodable(value))
       throw wrong(`needs a URL as ${name}, such as "postgres://user:password@localhost:5432/database".`);
   if (typeof schema !== "string" || !isSchemaName(schema))
     throw wrong(`takes as schema up to ${MAX_SCHEMA_CHARS} letters, digits, "_" and "-", not beginning with "pg_".`);
   return { url, directUrl, schema };
+}
+
+/** A "%" in the name of the database stands in a URL as "%25". */
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(new URL(url).pathname);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const isSchemaName = (name: string): boolean =>

@@ -121,6 +121,7 @@ test("options that make no sense are INVALID_CONFIG", () => {
     {},
     { url: "localhost" },
     { url: "mysql://localhost/x" },
+    { url: "postgres://localhost/100%" },
     { url: "postgres://localhost/x", schema: "" },
     { url: "postgres://localhost/x", schema: "pg_mine" },
     { url: "postgres://localhost/x", schema: "it's" },
