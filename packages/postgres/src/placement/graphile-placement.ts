@@ -5,6 +5,7 @@ import { Database, END_MS, pausing, poolOf, within } from "../database.ts";
 import { escapeText, unescapeText } from "../escaped-text.ts";
 import { withDefaultSchema, type PostgresOptions } from "../options.ts";
 import { accessTo } from "../store-access.ts";
+import { sqlStateOf } from "../failure.ts";
 import { JobRunner } from "./job-runner.ts";
 
 export interface GraphileOptions {
@@ -39,6 +40,10 @@ const SUFFIX = "_wakes";
 const MAX_SCHEMA_CHARS = 63;
 /** How long a worker without room waits before another is asked. After the last time, recovery finds the thread. */
 const AGAIN_MS = [100, 400, 1_600];
+/** The table by which the library knows its own. */
+const MIGRATIONS =
+  "migrations (id int PRIMARY KEY, ts timestamptz DEFAULT now() NOT NULL, breaking boolean NOT NULL DEFAULT false)";
+const NO_RIGHT = "42501";
 /** Processes that migrate at once may fail, but each time one of them gets on. */
 const MIGRATE_TRIES = 10;
 
@@ -165,19 +170,32 @@ function placeOf({ schema, ...options }: GraphileOptions, store: Store): Place {
   };
 }
 
+const lacksRight = ({ place, schema }: { place: string; schema: string }, error: Error): CinchError =>
+  new CinchError(
+    "STORE_FAILED",
+    `The user of ${place} lacks a right that graphilePlacement needs: ${error.message}. ` +
+      `Let an administrator create its schema for the user: CREATE SCHEMA ${escapeIdentifier(schema)} AUTHORIZATION …`,
+    error,
+  );
+
 const besides = (schema: string): string => schema.slice(0, MAX_SCHEMA_CHARS - SUFFIX.length) + SUFFIX;
 
 /** Creates or upgrades the tables of the library, and removes the jobs of workers that died while they fetched them. */
-async function migrate({ directUrl, schema }: Place): Promise<void> {
+async function migrate({ directUrl, schema, database }: Place): Promise<void> {
   const { Logger, makeWorkerUtils } = (await import(PACKAGE)) as typeof import("graphile-worker");
   const pgPool = poolOf(directUrl, 1);
   try {
     for (let tries = 1; ; tries++) {
       try {
+        // In a schema that an administrator has made. The library would create it, which needs a right on the database also if it exists.
+        await pgPool
+          .query(`CREATE TABLE IF NOT EXISTS ${escapeIdentifier(schema)}.${MIGRATIONS}`)
+          .catch(() => undefined);
         const utils = await makeWorkerUtils({ pgPool, schema, logger: new Logger(() => () => undefined) });
         await utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS"] });
         return await utils.release();
       } catch (error) {
+        if (sqlStateOf(error) === NO_RIGHT) throw lacksRight({ place: database().place, schema }, error as Error);
         if (tries === MIGRATE_TRIES) throw error;
         await pausing(tries);
       }

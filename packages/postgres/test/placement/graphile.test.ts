@@ -94,6 +94,32 @@ describe("graphilePlacement", { concurrency: 4 }, () => {
     await dropJobs(place);
   });
 
+  test("without the right to create schemas it uses the one that an administrator has made, and otherwise says so", async () => {
+    await using place = await Place.make();
+    const role = `app_${place.schema}`;
+    const wakes = `"${place.schema}_wakes"`;
+    await place.query(
+      `CREATE ROLE "${role}" LOGIN PASSWORD 'x'; CREATE SCHEMA "${place.schema}" AUTHORIZATION "${role}"`,
+    );
+    const url = new URL(place.url);
+    Object.assign(url, { username: role, password: "x" });
+    const store = await place.store({ url: url.href });
+    const lacking = {
+      code: "STORE_FAILED",
+      message: /lacks a right .* for database .*CREATE SCHEMA "t_\w+_wakes" AUTHORIZ/,
+    };
+    await assert.rejects(graphilePlacement().open!({ store }), lacking);
+    await place.query(`CREATE SCHEMA ${wakes} AUTHORIZATION "${role}"`);
+    const workers = [new CountingWorker(), new CountingWorker()];
+    for (const { placement } of workers) place.add({ close: () => placement.close!() });
+    await Promise.all(workers.map((worker) => worker.serve(store)));
+    await workers[0]!.placement.wake("t");
+    await until("the drive", () => workers.some(({ drives }) => drives.has("t")));
+    await Promise.all(workers.map(({ placement }) => placement.close!()));
+    await store.close();
+    await place.query(`DROP OWNED BY "${role}" CASCADE; DROP ROLE "${role}"`);
+  });
+
   test("a worker that has lost its connections fetches jobs again", async () => {
     await using place = await Place.make();
     await using proxy = await Proxy.to(place.url);
