@@ -37,8 +37,12 @@ export function liveSettings(options: PeerLiveOptions): LiveSettings {
 function advertisedAddress(advertise: string | { host: string; port: number }): LiveAddress {
   const address = typeof advertise === "string" ? parseAddress(advertise) : advertise;
   const { host, port } = address ?? {};
-  const isValid = typeof host === "string" && host !== "" && Number.isInteger(port) && port! >= 0 && port! <= MAX_PORT;
-  if (!isValid) throw wrong('takes as advertise "host:port", such as "10.0.0.5:7400", or { host, port }.');
+  const isValid = typeof host === "string" && Number.isInteger(port) && port! >= 0 && port! <= MAX_PORT;
+  // Other processes read the address as text.
+  if (!isValid || parseAddress(formatAddress({ host, port: port! }))?.host !== host)
+    throw wrong(
+      'takes as advertise "host:port", such as "10.0.0.5:7400" or "[::1]:7400", or { host, port } without brackets.',
+    );
   return { host, port: port! };
 }
 

@@ -289,6 +289,9 @@ test("the options are checked", async () => {
     [{ advertise: "nowhere" }, /host:port/],
     [{ advertise: "host:99999" }, /host:port/],
     [{ advertise: { host: "", port: 1 } }, /host:port/],
+    [{ advertise: { host: "[::1]", port: 1 } }, /without brackets/],
+    [{ advertise: { host: "worker 3", port: 1 } }, /host:port/],
+    [{ advertise: { host: "http://worker", port: 1 } }, /host:port/],
     [{ advertize: "x:1" }, /advertize/],
   ];
   for (const [options, message] of wrong)
