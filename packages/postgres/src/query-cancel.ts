@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import type { ClientBase } from "pg";
 
-/** What the types of `pg` lack. */
-type Connected = ClientBase & { host: string; port: number; processID: number; secretKey: number };
+/** What the types of `pg` lack. Without the key of the server, which some poolers do not send, nothing can be cancelled. */
+type Connected = ClientBase & { host: string; port: number; processID: number | null; secretKey: number | null };
 
 /** The code of a cancel request, in the place of a protocol version. */
 const CANCEL = 80_877_102;
@@ -14,6 +14,7 @@ const GIVE_UP_MS = 1_000;
  */
 export function cancelQuery(client: ClientBase): void {
   const { host, port, processID, secretKey } = client as Connected;
+  if (processID === null || secretKey === null) return;
   const request = Buffer.alloc(16);
   for (const [at, value] of [request.length, CANCEL, processID, secretKey].entries())
     request.writeInt32BE(value, 4 * at);
