@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { builtPage } from "../apps/web/build/built-page.ts";
 
 /** What a browser loads before the page can be used, compressed. What is imported later does not count. */
-const LIMIT = 61_854;
+const LIMIT = 61_879;
 const files = await builtPage();
 const textOf = (name: string): string => new TextDecoder().decode(files.get(name));
 const first = new Set([...textOf("index.html").matchAll(/[\w-]+\.js/g)].map(([name]) => name));

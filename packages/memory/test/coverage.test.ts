@@ -94,7 +94,9 @@ for (const [name, memory] of Object.entries(memories)) {
               now = await open();
               if (threadId !== null) await now.harness.switchThread({ threadId });
             } else if (now.harness.getCurrentThreadId() !== null) {
-              const seq = Math.max(1, Math.floor(next.at * now.harness.getDisplayState().seq));
+              // Without what a rewind has reverted.
+              const events = await now.harness.listEvents({ limit: 10_000 });
+              const { seq } = events[Math.floor(next.at * (events.length - 1))]!;
               if (next.kind === "rewind") await now.harness.rewind({ toSeq: seq });
               else await now.harness.cloneThread({ atSeq: seq });
             }

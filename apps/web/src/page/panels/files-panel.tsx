@@ -28,7 +28,8 @@ export function FilesPanel(): VNode | null {
   useEffect(() => {
     if (!isShown || paths.length === 0) return;
     let isGone = false;
-    seat.diff({ since }).then((diffs) => void (isGone || setShown({ since, diffs })), report);
+    const isAsked = (now: Shown | null) => !isGone && now?.since === shown.since;
+    seat.diff({ since }).then((diffs) => setShown((now) => (isAsked(now) ? { since, diffs } : now)), report);
     return () => {
       isGone = true;
     };
