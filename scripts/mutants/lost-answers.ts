@@ -209,8 +209,8 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "an append to a thread that another session has locked waits for ever",
     file: "append-lanes.ts",
-    find: "AS outcomes${more} FROM ${limit}`",
-    replace: "AS outcomes${more}`",
+    find: "SELECT ${limit}, cinch",
+    replace: "SELECT cinch",
     tests: ["locks"],
   },
   {

@@ -234,4 +234,11 @@ export const postgres = inPackage("packages/postgres", [
     replace: '.digest("hex") !== "") return bytes;',
     tests: ["damage"],
   },
+  {
+    attacks: "cancelled queries: a connection without a key costs a connection of the pool",
+    file: "query-cancel.ts",
+    find: "if (processID === null || secretKey === null) return;",
+    replace: "",
+    tests: ["query-cancel"],
+  },
 ]);

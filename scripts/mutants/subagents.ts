@@ -1,5 +1,7 @@
 import { inPackage } from "./mutant.ts";
 
+const UNDO = ["packages/workspace/test/subagents.test.ts"];
+
 /** Delegation: what a run starts, what judges it, and how it ends. */
 const inCore = inPackage("packages/core", [
   {
@@ -253,6 +255,41 @@ const inCore = inPackage("packages/core", [
     find: "() => true), cancelledUpTo: 0 };",
     replace: "() => true), cancelledUpTo: 0, backgroundCount: 0 };",
     tests: ["subagents/cancel"],
+  },
+  {
+    attacks: "undo: a clone leaves out what subagents of its source did to files",
+    file: "commands/tree-history.ts",
+    find: "[...(await changesBelowSources(thread, from)), ...below]",
+    replace: "below",
+    tests: UNDO,
+  },
+  {
+    attacks: "undo: what a rewind has reverted of a subagent's files is reverted again",
+    file: "commands/tree-history.ts",
+    find: "below.filter((event) => !rewinds.some((rewind) => hasReverted(rewind, event)))",
+    replace: "below",
+    tests: UNDO,
+  },
+  {
+    attacks: "undo: what a rewind in a subagent's thread restored is a change for its parent",
+    file: "commands/tree-history.ts",
+    find: "!isRestored || rewinds.every",
+    replace: "isRestored || rewinds.every",
+    tests: UNDO,
+  },
+  {
+    attacks: "undo: a subagent in the background goes on while its files are reverted",
+    file: "commands/rewind.ts",
+    find: "if (conversation && files) await endCutRuns(signed.unmarked, toSeq);",
+    replace: "",
+    tests: UNDO,
+  },
+  {
+    attacks: "aborts: the abort of a cancelled run wakes the supervisor that makes it, again and again",
+    file: "thread/supervisor.ts",
+    find: "await this.#thread.append(abortRequest({ inbox: true }));",
+    replace: "await this.#thread.append(abortRequest({ inbox: true })).then(() => this.wake());",
+    tests: ["subagents/abort"],
   },
 ]);
 

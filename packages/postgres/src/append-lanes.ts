@@ -227,7 +227,8 @@ export class AppendLanes {
     // The transaction goes on for a while after its process has died, and is then committed.
     const more = isInside ? ", pg_sleep(0.3)" : "";
     if (isInside) setTimeout(killThisProcess, 100);
-    return { text: `SELECT cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more} FROM ${limit}`, values };
+    // Columns are evaluated from left to right. In FROM, the limit would cost each append 0.01 ms more.
+    return { text: `SELECT ${limit}, cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more}`, values };
   }
 
   /** Rejects those that were not sent and have waited too long, whatever the lanes wait for, and comes back for the next one. */

@@ -71,7 +71,7 @@ const QUERY_KINDS = {
 export type QueryKind = keyof typeof QUERY_KINDS;
 
 /**
- * In the FROM of a statement that calls a function: how long the function waits for each lock, unless the role has a limit of its own. Nothing
+ * Before the call of a function, in FROM or as a column: how long the function waits for each lock, unless the role has a limit of its own. Nothing
  * else ends the wait for a lock that another session has left, and no statement needs a setting of its session.
  */
 export const lockLimit = (ms = 2_000): string =>
