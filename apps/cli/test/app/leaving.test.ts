@@ -146,10 +146,10 @@ test("Esc Esc rewinds the conversation and the files, and the text returns to th
   assert.equal(place.read("notes.md"), "first\n");
 });
 
-/** The copy is written shortly after the last key. */
+/** The copy is written shortly after the last key, first under another name. */
 async function unsentIsSaved(place: AppFolder): Promise<void> {
   const find = () =>
-    execFileSync("find", [place.state, "-path", "*unsent*", "-type", "f"], { encoding: "utf8" }).trim();
+    execFileSync("find", [place.state, "-path", "*unsent*", "-type", "f", "!", "-name", "*.tmp"], { encoding: "utf8" });
   for (let waited = 0; find() === ""; waited += 20) {
     if (waited > 60_000) throw new Error("The unsent text is not saved.");
     await new Promise((resolve) => setTimeout(resolve, 20));
