@@ -259,7 +259,7 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "undo: a clone leaves out what subagents of its source did to files",
     file: "commands/tree-history.ts",
-    find: "[...(await changesBelowSources(thread, from)), ...below]",
+    find: "[...sources, ...below]",
     replace: "below",
     tests: UNDO,
   },

@@ -19,7 +19,7 @@ import type { Again, SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { checkSeq, refuseReverted } from "./refuse-reverted.ts";
 import { refuseUndriven } from "./refuse-undriven.ts";
-import { withDescendants, withInherited } from "./tree-history.ts";
+import { treeHistory } from "./tree-history.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
 import type { FileReach, Undo } from "../ports/workspace.ts";
 
@@ -100,13 +100,13 @@ interface RewindPlan {
 async function planRewind(thread: Thread, options: RewindOptions): Promise<RewindPlan> {
   const { toSeq, conversation = true, files = false } = options;
   const own = await thread.read({ after: toSeq });
-  const later = await withDescendants(thread, own, toSeq);
+  const { all: later, inherited } = await treeHistory(thread, own, toSeq);
   const messages = conversation ? own.filter((event) => event.type === "message_end").length : 0;
   const histories = historiesOf(later);
   const cutEnds = cutEndsIn(own, thread.id);
   if (!files) {
     // What its own subagents alone have changed stays known by their journals.
-    const changed = new Set(historiesOf(await withInherited(thread, own, toSeq)).map(({ path }) => path));
+    const changed = new Set(historiesOf(inherited).map(({ path }) => path));
     const kept = histories.filter(({ path }) => changed.has(path)).map(keptChange);
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...kept] : [];
     return { result: { toSeq, messages, files: [], untracked: [] }, events, cutEnds };
@@ -176,7 +176,7 @@ export async function diffSince(thread: Thread, since: number): Promise<FileDiff
   await thread.refresh();
   if (since !== 0) checkSeq(thread, "since", since);
   const own = await thread.read({ after: since });
-  const histories = historiesOf(await withDescendants(thread, own, since));
+  const histories = historiesOf((await treeHistory(thread, own, since)).all);
   return undo.diff(histories, reachOf(thread));
 }
 

@@ -9,25 +9,19 @@ interface Period {
   until: number;
 }
 
-/** Events of a thread after `since`, with what its subagents have done to files from then on, in the order of time. */
-export async function withDescendants(
-  thread: Thread,
-  own: readonly DurableEvent[],
-  since: number,
-): Promise<readonly DurableEvent[]> {
-  const from = await timeOf(thread, since);
-  const below = await changesBelow(thread.ports.store, thread.id, { from, until: Infinity });
-  return merged(own, from, [...(await changesBelowSources(thread, from)), ...below]);
+interface TreeHistory {
+  /** With what its subagents have done to files, in the order of time. */
+  all: readonly DurableEvent[];
+  /** Without its own subagents: what a clone has inherited of files. */
+  inherited: readonly DurableEvent[];
 }
 
-/** The same without its own subagents: what a clone has inherited of files. */
-export async function withInherited(
-  thread: Thread,
-  own: readonly DurableEvent[],
-  since: number,
-): Promise<readonly DurableEvent[]> {
+/** Events of a thread after `since`, with what others have done to its files from then on. */
+export async function treeHistory(thread: Thread, own: readonly DurableEvent[], since: number): Promise<TreeHistory> {
   const from = await timeOf(thread, since);
-  return merged(own, from, await changesBelowSources(thread, from));
+  const sources = await changesBelowSources(thread, from);
+  const below = await changesBelow(thread.ports.store, thread.id, { from, until: Infinity });
+  return { all: merged(own, from, [...sources, ...below]), inherited: merged(own, from, sources) };
 }
 
 const timeOf = async (thread: Thread, seq: number): Promise<number> =>
