@@ -38,11 +38,16 @@ interface Waiting {
   cause?: unknown;
 }
 
+interface SendOptions {
+  isBeside?: boolean;
+  /** A `lockLimit`, where not the one of `append_many` counts. */
+  limit?: string;
+}
+
 const LANES = 2;
 const MAX_BATCH = 200;
 const MAX_BATCH_CHARS = 4_000_000;
-/** How long a batch waits for a lock in its lane, and each of those in it that are then sent alone: many may be locked. */
-const LOCK_MS = 1_000;
+/** How long each append of a batch that met a lock waits for one when it is sent alone: many may be locked. A batch waits for a second. */
 const ALONE_LOCK_MS = 100;
 /** What conflicts more often, in about 3 s, may do so for ever, as an append to a damaged journal does. */
 const MAX_CONFLICTS = 20;
@@ -127,14 +132,14 @@ export class AppendLanes {
     return this.#waiting.splice(0, count);
   }
 
-  async #send(all: readonly Waiting[], { isBeside = false, lockMs = LOCK_MS } = {}): Promise<void> {
+  async #send(all: readonly Waiting[], { isBeside = false, limit }: SendOptions = {}): Promise<void> {
     let conflicts = 0;
     let unanswered = 0;
     for (let attempt = 0; ; attempt++) {
       const batch = all.filter((one) => this.#open.has(one));
       if (batch.length === 0) return;
       try {
-        const ask = () => this.#attempt(batch, unanswered, lockLimit(isBeside ? undefined : lockMs));
+        const ask = () => this.#attempt(batch, unanswered, limit);
         return await (isBeside ? this.#inTurn(ask) : ask());
       } catch (error) {
         if (!(error instanceof QueryFailed)) return this.#reject(batch, error);
@@ -168,7 +173,7 @@ export class AppendLanes {
   async #sendAlone(batch: readonly Waiting[]): Promise<void> {
     for (const one of batch)
       if (one.op.retry) this.#sendBeside(one);
-      else await this.#send([one], { lockMs: ALONE_LOCK_MS });
+      else await this.#send([one], { limit: lockLimit(ALONE_LOCK_MS) });
   }
 
   /** What may fail for as long as its thread is locked, or until its outcome is known, holds up no lane. */
@@ -182,7 +187,7 @@ export class AppendLanes {
     return asking;
   }
 
-  async #attempt(batch: Waiting[], unanswered: number, limit: string): Promise<void> {
+  async #attempt(batch: Waiting[], unanswered: number, limit?: string): Promise<void> {
     let sent: Waiting[] = [];
     const statement = () => {
       sent = batch.filter((one) => this.#open.has(one));
@@ -210,7 +215,7 @@ export class AppendLanes {
     }
   }
 
-  #statementOf(batch: Waiting[], limit: string): Statement {
+  #statementOf(batch: Waiting[], limit?: string): Statement {
     // By thread, so that two batches lock rows in the same order. The order of appends to one thread stays.
     batch.sort((a, b) => (a.op.id < b.op.id ? -1 : Number(a.op.id > b.op.id)));
     const blobs = new Map(batch.flatMap((one) => one.blobs.map(({ hash, bytes }) => [escapeText(hash), bytes])));
@@ -227,8 +232,9 @@ export class AppendLanes {
     // The transaction goes on for a while after its process has died, and is then committed.
     const more = isInside ? ", pg_sleep(0.3)" : "";
     if (isInside) setTimeout(killThisProcess, 100);
-    // Columns are evaluated from left to right. In FROM, the limit would cost each append 0.01 ms more.
-    return { text: `SELECT ${limit}, cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more}`, values };
+    // Columns are evaluated from left to right.
+    const first = limit ? `${limit}, ` : "";
+    return { text: `SELECT ${first}cinch.append_many($1, $2, $3, $4, $5) AS outcomes${more}`, values };
   }
 
   /** Rejects those that were not sent and have waited too long, whatever the lanes wait for, and comes back for the next one. */

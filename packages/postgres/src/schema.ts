@@ -1,26 +1,22 @@
 import { CinchError } from "@cinch/core";
 import type { Database, Transaction } from "./database.ts";
 import { APPEND_MANY } from "./sql/append-function.ts";
-import { APPEND_MANY_1, BEAT_1, DELETE_THREAD_1 } from "./sql/format-1.ts";
 import { HOLDER_FUNCTIONS } from "./sql/holder-functions.ts";
 import { TABLES } from "./sql/tables.ts";
 import { DELETE_THREAD, INDEX_WORDS, PURGE, REWIND_SEGMENTS, SAVE_DRAFT } from "./sql/thread-functions.ts";
 import { WAITING_FUNCTIONS } from "./sql/waiting-functions.ts";
 
-/**
- * `migrations[n]` upgrades a schema from format `n` to `n + 1`. A released migration is never edited, and after one the release before it
- * must still work: processes of both run side by side during a deploy.
- */
-export const migrations: readonly string[] = [
-  TABLES +
-    [PURGE, REWIND_SEGMENTS, DELETE_THREAD_1, SAVE_DRAFT, BEAT_1, INDEX_WORDS].join("\n") +
-    WAITING_FUNCTIONS +
-    APPEND_MANY_1,
-  DELETE_THREAD + HOLDER_FUNCTIONS + APPEND_MANY,
-];
+const ONLY_FUNCTIONS = "";
 
-/** Those of the newest format. They name their schema. */
-const FUNCTIONS =
+/**
+ * `migrations[n]` upgrades the tables of a schema from format `n` to `n + 1`. The functions follow: they are replaced by those of the newest
+ * format. A released migration is never edited, and after one the release before it must still work: processes of both run side by side
+ * during a deploy.
+ */
+export const migrations: readonly string[] = [TABLES, ONLY_FUNCTIONS, ONLY_FUNCTIONS];
+
+/** They name their schema. A change of one is a new format. */
+export const FUNCTIONS =
   [PURGE, REWIND_SEGMENTS, DELETE_THREAD, SAVE_DRAFT, INDEX_WORDS].join("\n") +
   HOLDER_FUNCTIONS +
   WAITING_FUNCTIONS +
@@ -57,7 +53,7 @@ export async function prepareSchema(database: Database): Promise<void> {
     if (format >= FORMAT && !found.renamed) return;
     if (!found.exists) await client.query(database.sql("CREATE SCHEMA cinch.").replace(/\.$/, ""));
     for (const step of migrations.slice(format)) await client.query(database.sql(step));
-    if (found.renamed) await client.query(database.sql(FUNCTIONS));
+    await client.query(database.sql(FUNCTIONS));
     await client.query(database.sql("DELETE FROM cinch.meta"));
     await client.query(database.sql("INSERT INTO cinch.meta (program, format) VALUES ($1, $2)"), [PROGRAM, FORMAT]);
   });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { migrations } from "../src/schema.ts";
+import { FUNCTIONS, migrations } from "../src/schema.ts";
 import { restore, rowsOf } from "./dump.ts";
 import { created, event, input } from "./events.ts";
 import { Place } from "./place.ts";
@@ -16,6 +16,11 @@ test("there is a dump of each format", () => {
     dumps,
     migrations.map((_, at) => join("fixtures", `format-${at + 1}.sql`)),
   );
+});
+
+test("the newest dump has the functions that are there", () => {
+  const newest = readFileSync(join(import.meta.dirname, dumps.at(-1)!), "utf8");
+  assert.ok(newest.includes(FUNCTIONS), "A function was changed. That is a new format: add a migration, and its dump.");
 });
 
 describe("a database that a release wrote", { concurrency: 4 }, () => {

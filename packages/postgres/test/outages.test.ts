@@ -326,12 +326,13 @@ describe("outages", { concurrency: 6 }, () => {
   test("a journal that is shorter than what a process has read is CORRUPT, and not appended to", async () => {
     await using place = await Place.make();
     const store = await place.store();
-    await store.append("t", [created(), input("1"), input("2")], { afterSeq: 0 });
+    await store.append("t", [created(), input("1"), input("2")], { afterSeq: 0, take: 0 });
     // As a failover to a standby that lags behind.
     await place.query("DELETE FROM cinch.events WHERE seq = 3");
     await place.query("UPDATE cinch.heads SET last_seq = 2");
     const lost = { code: "CORRUPT", message: /ends at 2 .* has read up to 3.*lost commits/ };
     await assert.rejects(store.append("t", [input("3")], { afterSeq: 3 }), lost);
+    await assert.rejects(store.append("t", [event("step_end")], { afterSeq: 3, epoch: 1 }), lost);
     assert.deepEqual(contents(await store.read("t")), ["1"]);
   });
 

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import type { Store } from "@cinch/core";
-import { migrations } from "../../src/schema.ts";
+import { FUNCTIONS, migrations } from "../../src/schema.ts";
 import { rowsOf } from "../dump.ts";
 import { created, event, input, says } from "../events.ts";
 import { Place } from "../place.ts";
@@ -49,5 +49,5 @@ await driver.append("driven", [created(), event("agent_start")], { afterSeq: 0, 
 await driver.saveDraft("driven", 1, [{ messageId: "m", index: 0, part: "text", text: "half a sen" }]);
 await child.kill();
 await store.close();
-writeFileSync(path, `${migrations.join("\n")}\n${await rowsOf(place)}`);
+writeFileSync(path, `${migrations.join("\n")}${FUNCTIONS}\n${await rowsOf(place)}`);
 await place[Symbol.asyncDispose]();
