@@ -61,10 +61,12 @@ export class ChangeWatch {
 
   /** This process has changed a thread. With `seq`, the only change is that the journal now ends there. */
   changed(threadId: string, seq?: number): void {
-    const key = noticeKey(threadId);
-    this.#direct.send(seq === undefined ? { kind: "changed", key } : { kind: "appended", key, seq });
     // The caller gets its result first.
-    setImmediate(() => this.#threads.notify(threadId, seq));
+    setImmediate(() => {
+      const key = noticeKey(threadId);
+      this.#direct.send(seq === undefined ? { kind: "changed", key } : { kind: "appended", key, seq });
+      this.#threads.notify(threadId, seq);
+    });
   }
 
   /** This process has changed the draft of a thread, which its own followers need not know. */
