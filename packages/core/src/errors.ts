@@ -36,6 +36,12 @@ export const closedError = (): CinchError =>
     "The harness is closed. Accepted commands are kept: continue with a new harness on the store.",
   );
 
+export const closedSession = (): CinchError =>
+  new CinchError(
+    "CLOSED",
+    "The session is closed, or its harness is. Accepted commands are kept: continue in a new session of the thread.",
+  );
+
 /** Whether the store or the harness was closed, so that nothing can be tried again. */
 export const isClosed = (error: unknown): boolean => error instanceof CinchError && error.code === "CLOSED";
 

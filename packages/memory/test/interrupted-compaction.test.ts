@@ -221,7 +221,7 @@ test("settled() waits until an idle thread is compacted", async () => {
   assert.ok((await compacted).range);
 });
 
-test("compact() of a parked thread says that it is done after resume()", async () => {
+test("compact() of a parked thread says that it must be resumed first", async () => {
   const data = new MemoryData();
   const dying = new MemoryStore(data);
   const first = await simulated(worker(4_000), { memory: summaries(), storage: dying });
@@ -238,7 +238,7 @@ test("compact() of a parked thread says that it is done after resume()", async (
   assert.equal((await harness.settled()).status, "parked");
   const { code, message } = await refused(harness.compact());
   assert.equal(code, "INVALID_INPUT");
-  assert.match(message, /parked.*resume\(\)/);
+  assert.match(message, /parked.*Resume it first/);
   await harness.resume();
   await harness.settled();
   assert.equal(second.seen.filter(({ type }) => type === "context_summarised").length, 1);

@@ -11,7 +11,7 @@ import {
 } from "pg";
 import { CinchError } from "@cinch/core";
 import { cancelQuery } from "./query-cancel.ts";
-import { awayError, closedUnknown, finalError, meaningOf, type Change, type Meaning } from "./failure.ts";
+import { awayError, closedUnknown, finalError, isTimeout, meaningOf, type Change, type Meaning } from "./failure.ts";
 
 type Row = Record<string, unknown>;
 
@@ -333,9 +333,6 @@ export const closedStore = (): CinchError => new CinchError("CLOSED", "The store
 
 /** After so long without an answer, a direct connection counts as lost. Its queries are short. */
 export const SILENT_MS = 5_000;
-
-/** pg gives this error no code. A clock can't tell: by it, a timer may be early. */
-const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
 type Socketed = ClientBase & { connection: { stream: { destroy(): void } } };
 

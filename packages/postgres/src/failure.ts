@@ -96,12 +96,19 @@ function explainState(state: string, place: string, said: string): [ErrorCode, s
 
 /** After a wait that has lasted too long: nothing was written. */
 export function awayError(place: string, cause: unknown): CinchError {
-  const [what, advice] =
-    sqlStateOf(cause) === LOCKED
-      ? ["is locked by another session", "Find the session in pg_locks and end it, or try again later."]
-      : ["can't be reached", "Check that the server runs, and try again."];
+  const [what, advice] = explainWait(cause);
   return new CinchError("STORE_BUSY", `${place} ${what} (${shortReason(cause)}). ${advice}`, cause);
 }
+
+function explainWait(cause: unknown): [what: string, advice: string] {
+  const findSession = "Find the session in pg_locks and end it, or try again later.";
+  if (sqlStateOf(cause) === LOCKED) return ["is locked by another session", findSession];
+  if (isTimeout(cause)) return ["does not answer", `A lock of another session can be the reason. ${findSession}`];
+  return ["can't be reached", "Check that the server runs, and try again."];
+}
+
+/** pg gives this error no code. A clock can't tell: by it, a timer may be early. */
+export const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
 /** What may have been written although its answer was lost. */
 export type Change = "append" | "deletion";

@@ -1,3 +1,4 @@
+import { Client } from "pg";
 import { checkKeys, CinchError } from "@cinch/core";
 
 export interface PostgresOptions {
@@ -22,6 +23,10 @@ export function withDefaultSchema(what: string, options: PostgresOptions): Requi
   for (const [name, value] of Object.entries({ url, directUrl }))
     if (typeof value !== "string" || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value) || !isDecodable(value))
       throw wrong(`needs a URL as ${name}, such as "postgres://user:password@localhost:5432/database".`);
+  for (const [name, value] of Object.entries({ url, directUrl })) {
+    const reason = whyUnusable(value);
+    if (reason) throw wrong(`can't use ${name}: ${reason}.`);
+  }
   if (typeof schema !== "string" || !isSchemaName(schema))
     throw wrong(`takes as schema up to ${MAX_SCHEMA_CHARS} letters, digits, "_" and "-", not beginning with "pg_".`);
   return { url, directUrl, schema };
@@ -34,6 +39,18 @@ function isDecodable(url: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Reads the certificates that the URL names. */
+const clientFor = (connectionString: string): Client => new Client({ connectionString });
+
+function whyUnusable(url: string): string | undefined {
+  try {
+    clientFor(url);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

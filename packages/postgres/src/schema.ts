@@ -41,11 +41,12 @@ interface Found extends Record<string, unknown> {
 /** Creates the schema or upgrades it. Several processes may do so at once. Throws for one of another program or of a newer release. */
 export async function prepareSchema(database: Database): Promise<void> {
   await database.transaction(async (client) => {
-    // The first number is ours alone, by convention; the second separates schemas. The server ends a session that has the lock and falls silent.
+    // The server ends a session that has the lock and falls silent. A limit of the role for statements would cut the wait for the lock, or a step.
     await client.query(
-      `SELECT set_config('idle_in_transaction_session_timeout', '${SILENT_MS}', true), pg_advisory_xact_lock(1131307880, hashtext($1))`,
-      [database.schema],
+      `SELECT set_config('idle_in_transaction_session_timeout', '${SILENT_MS}', true), set_config('statement_timeout', '0', true)`,
     );
+    // The first number is ours alone, by convention; the second separates schemas.
+    await client.query("SELECT pg_advisory_xact_lock(1131307880, hashtext($1))", [database.schema]);
     const found = await inspect(client, database);
     const format = found.meta ? await formatOf(client, database) : 0;
     const isTooNew = format > FORMAT + 1 || (found.renamed && format > FORMAT);

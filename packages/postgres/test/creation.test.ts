@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { Client } from "pg";
 import { postgresStore } from "@cinch/postgres";
 import { created, input } from "./events.ts";
 import { Place } from "./place.ts";
@@ -102,6 +104,19 @@ test("a user without the rights is told which one is missing", async () => {
   }
 });
 
+test("a role's limit for statements does not cut the wait for another process that creates the schema", async () => {
+  await using place = await Place.make();
+  const url = new URL(place.url);
+  url.searchParams.set("options", "-c statement_timeout=200");
+  const client = new Client(place.url);
+  await client.connect();
+  await client.query("SELECT pg_advisory_lock(1131307880, hashtext($1))", [place.schema]);
+  const opening = place.store({ url: url.href });
+  await pause(600);
+  await client.end();
+  assert.deepEqual(await (await opening).threads(), []);
+});
+
 test("a wrong database is an error that names it, without the password", async () => {
   await using place = await Place.make();
   const url = new URL(place.url);
@@ -128,6 +143,8 @@ test("options that make no sense are INVALID_CONFIG", () => {
     { url: "postgres://localhost/x", schema: "x".repeat(64) },
     { url: "postgres://localhost/x", directUrl: "" },
     { url: "postgres://localhost/x", poolSize: 3 },
+    { url: "postgres://localhost/x?sslrootcert=/nowhere/ca.pem" },
+    { url: "postgres://localhost/x", directUrl: "postgres://localhost/x?sslmode=verify-full&sslcert=/nowhere/c.pem" },
   ])
     assert.throws(() => postgresStore(options as never), invalid);
 });

@@ -22,6 +22,8 @@ export interface Resolved {
 }
 
 const KEYS = ["ingress", "admin", "advertise", "port", "identity"];
+/** All interfaces, for a listener. */
+const UNSPECIFIED = ["0.0.0.0", "[::]"];
 const DEFAULT_PORTS = { "http:": 80, "https:": 443 };
 
 /** Throws `INVALID_CONFIG`. */
@@ -32,6 +34,10 @@ export function resolve(options: RestateOptions): Resolved {
   if (!Array.isArray(keys) || keys.some((key) => typeof key !== "string" || !key.startsWith("publickeyv1_")))
     throw wrong('takes as identity the public key that Restate prints when it starts: "publickeyv1_…".');
   const advertise = urlOf("advertise", options.advertise);
+  if (UNSPECIFIED.includes(advertise.hostname))
+    throw wrong(
+      `takes as advertise where Restate reaches the workers, and ${advertise.hostname} leads Restate to itself.`,
+    );
   const port = options.port ?? (Number(advertise.port) || DEFAULT_PORTS[advertise.protocol as "http:"]);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw wrong("takes as port a number from 1 to 65535.");
   return {

@@ -68,7 +68,7 @@ async function compactedAfter(thread: Thread, seq: number): Promise<SeqRange | n
   if (thread.isDeleted)
     throw new CinchError("THREAD_NOT_FOUND", `The thread "${thread.id}" was deleted before its prompt was compacted.`);
   if (thread.state.parked)
-    throw new CinchError("INVALID_INPUT", "The thread is parked. Its prompt is compacted after resume().");
+    throw new CinchError("INVALID_INPUT", "The thread is parked. Resume it first, then compact its prompt.");
   throw new CinchError(
     "INVALID_INPUT",
     "The thread was aborted or rewound before its prompt was compacted. Call compact() again.",

@@ -11,7 +11,7 @@ export function heldInfo(count: number): NewLive<"info"> {
   const [what, them] = count === 1 ? ["One input stays queued", "it"] : [`${count} inputs stay queued`, "them"];
   return {
     type: "info",
-    message: `${what}. The next input or resume() takes ${them}, and removeInput() removes ${them}.`,
+    message: `${what}. The next input takes ${them} along.`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { AnswerTargets } from "../commands/answer-target.ts";
 import type { StateShape } from "../config/state-shape.ts";
-import { closedError } from "../errors.ts";
+import { closedSession } from "../errors.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import type { NewLive } from "../events/live-events.ts";
 import { newDisplayState } from "../folds/display.ts";
@@ -47,7 +47,7 @@ export class Seat {
     this.#now = now;
     this.#shape = shape;
     this.subscribers = new Subscribers(now);
-    this.queue = new CommandQueue(ready, closedError);
+    this.queue = new CommandQueue(ready, closedSession);
   }
 
   get display(): HarnessDisplayState {

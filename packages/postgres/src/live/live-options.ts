@@ -24,6 +24,8 @@ export interface LiveSettings {
 const KEYS = ["advertise", "secret"];
 const MIN_SECRET_CHARS = 16;
 const MAX_PORT = 65_535;
+/** All interfaces, for a listener. */
+const UNSPECIFIED = ["0.0.0.0", "::"];
 
 /** Throws `INVALID_CONFIG`. */
 export function liveSettings(options: PeerLiveOptions): LiveSettings {
@@ -43,6 +45,8 @@ function advertisedAddress(advertise: string | { host: string; port: number }): 
     throw wrong(
       'takes as advertise "host:port", such as "10.0.0.5:7400" or "[::1]:7400", or { host, port } without brackets.',
     );
+  if (UNSPECIFIED.includes(host))
+    throw wrong(`takes as advertise where other processes reach this one, and ${host} leads each of them to itself.`);
   return { host, port: port! };
 }
 

@@ -292,6 +292,8 @@ test("the options are checked", async () => {
     [{ advertise: { host: "[::1]", port: 1 } }, /without brackets/],
     [{ advertise: { host: "worker 3", port: 1 } }, /host:port/],
     [{ advertise: { host: "http://worker", port: 1 } }, /host:port/],
+    [{ advertise: "0.0.0.0:7400" }, /leads each of them to itself/],
+    [{ advertise: { host: "::", port: 7400 } }, /leads each of them to itself/],
     [{ advertize: "x:1" }, /advertize/],
   ];
   for (const [options, message] of wrong)
