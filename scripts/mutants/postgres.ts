@@ -213,6 +213,27 @@ export const postgres = inPackage("packages/postgres", [
     tests: ["conformance"],
   },
   {
+    attacks: "P3: a thread that a driver's plain append lets sleep stays awake",
+    file: "sql/append-function.ts",
+    find: "awake = coalesce(op.awake, h.awake),",
+    replace: "awake = h.awake,",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "a driver's plain append makes a thread that is awake wait anew",
+    file: "sql/append-function.ts",
+    find: "WHEN h.awake THEN h.woken_at ELSE clock_timestamp() END",
+    replace: "ELSE clock_timestamp() END",
+    tests: ["conformance"],
+  },
+  {
+    attacks: "a driver's plain append that does not say when the thread is due makes it never due",
+    file: "sql/append-function.ts",
+    find: "CASE WHEN op.is_due_given THEN op.due_at ELSE h.due_at END",
+    replace: "op.due_at",
+    tests: ["conformance"],
+  },
+  {
     attacks: "P3: a thread with a dead driver is left alone",
     file: "sql/waiting-functions.ts",
     find: "w.holder IS NULL OR w.holder <> ALL (living)",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "@cinch/core";
-import { type StoreCheck, agentEnd, clone, created, event, eventually, input } from "./samples.ts";
+import { type StoreCheck, agentEnd, clone, created, event, eventually, input, says } from "./samples.ts";
 
 const HOUR_MS = 3_600_000;
 const all = { limit: 100, freeMs: 0 };
@@ -148,6 +149,28 @@ export function waking(check: StoreCheck): void {
     assert.deepEqual(await stranded(other), []);
     await store.release("t", 1);
     assert.deepEqual(await stranded(other), ["t"]);
+  });
+
+  check("what a driver has said last counts when it has let the thread go", async (store, another) => {
+    const other = await another();
+    const epoch = 1;
+    const threads = ["awake", "asleep", "woken", "due", "never due"];
+    for (const id of threads) await wake(store, id, { take: 0 });
+    await pause(150);
+    const say = async (id: string, ...options: { awake?: boolean; dueAt?: number | null }[]) => {
+      for (const [at, one] of options.entries())
+        await store.append(id, [says("so")], { afterSeq: 1 + at, epoch, ...one });
+    };
+    await say("awake", { awake: true });
+    await say("asleep", { awake: false });
+    await say("woken", { awake: false }, { awake: true });
+    await say("due", { awake: false, dueAt: 1 }, {});
+    await say("never due", { awake: false, dueAt: 1 }, { dueAt: null });
+    for (const id of threads) await store.release(id, epoch);
+    const found = await other.stranded(all);
+    assert.deepEqual(found.map(({ threadId }) => threadId).toSorted(), ["awake", "due", "woken"]);
+    const { awakeMs } = found.find(({ threadId }) => threadId === "awake")!;
+    assert.ok(awakeMs > 100, `awake for ${awakeMs} ms`);
   });
 
   check("a deadline may be any number", async (store) => {
