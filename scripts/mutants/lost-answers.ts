@@ -55,7 +55,7 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "postgres: appends wait for one whose answer was lost while it was sent alone",
     file: "append-lanes.ts",
-    find: "await this.#send([one], { lockMs: ALONE_LOCK_MS });",
+    find: "await this.#send([one], { limit: lockLimit(ALONE_LOCK_MS) });",
     replace: "await this.#send([one], { isBeside: true });",
     tests: ["lost-answers"],
   },
@@ -181,7 +181,7 @@ export const lostAnswers = inPackage("packages/postgres", [
   {
     attacks: "P2: what is heard of an earlier lease ends the beats of one that is being taken",
     file: "lease-holder.ts",
-    find: "if ((this.#held.get(threadId) ?? Infinity) <= epoch) this",
+    find: "if ((this.#held.get(threadId)?.epoch ?? Infinity) <= epoch) this",
     replace: "this",
     tests: ["lease-beats"],
   },

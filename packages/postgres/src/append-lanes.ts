@@ -40,14 +40,14 @@ interface Waiting {
 
 interface SendOptions {
   isBeside?: boolean;
-  /** A `lockLimit`, where not the one of `append_many` counts. */
+  /** How long it waits for each lock (`lockLimit`). Default: as `append_many` says. */
   limit?: string;
 }
 
 const LANES = 2;
 const MAX_BATCH = 200;
 const MAX_BATCH_CHARS = 4_000_000;
-/** How long each append of a batch that met a lock waits for one when it is sent alone: many may be locked. A batch waits for a second. */
+/** How long each append of a batch that met a lock waits for one when it is sent alone: many may be locked. */
 const ALONE_LOCK_MS = 100;
 /** What conflicts more often, in about 3 s, may do so for ever, as an append to a damaged journal does. */
 const MAX_CONFLICTS = 20;

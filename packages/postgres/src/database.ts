@@ -72,7 +72,7 @@ export type QueryKind = keyof typeof QUERY_KINDS;
 
 /**
  * Before the call of a function, in FROM or as a column: how long the function waits for each lock, unless the role has a limit of its own. Nothing
- * else ends the wait for a lock that another session has left, and no statement needs a setting of its session.
+ * else ends the wait for a lock that another session has left, and no statement needs a setting of its session. `append_many` has a limit.
  */
 export const lockLimit = (ms = 2_000): string =>
   `set_config('lock_timeout', coalesce(nullif(current_setting('lock_timeout'), '0'), '${ms}ms'), true)`;

@@ -18,6 +18,12 @@ export interface LeaseState {
   address?: string | null;
 }
 
+interface HeldLease {
+  epoch: number;
+  /** A piece of a draft was sent under it. One that was given up may still be saved. */
+  hasDraft: boolean;
+}
+
 /** Shorter than what a beat that is not answered is waited for: it would leave its session on the server, and another one for each beat. */
 const LOCK_MS = 1_000;
 const BEAT = `SELECT (b).no, (b).beat, (b).locked FROM (SELECT cinch.beat($1, $2, $3, $4) AS b FROM ${lockLimit(LOCK_MS)}) AS one`;
@@ -36,8 +42,8 @@ export class LeaseHolder {
   readonly no: number;
   readonly #database: Database;
   readonly #watches = new Map<number, HolderWatch>();
-  /** By thread, the epoch of the lease that this store object has taken. Another process may have taken it meanwhile. */
-  readonly #held = new Map<string, number>();
+  /** By thread, the lease that this store object has taken. Another process may have taken it meanwhile. */
+  readonly #held = new Map<string, HeldLease>();
   /** How many appends that take a lease are under way. */
   #taking = 0;
   #followed: ReadonlySet<number> = new Set();
@@ -73,13 +79,24 @@ export class LeaseHolder {
 
   /** An append of this store object has taken the lease with this epoch. */
   took(threadId: string, epoch: number): void {
-    this.#held.set(threadId, Math.max(epoch, this.#held.get(threadId) ?? 0));
+    if (epoch > (this.#held.get(threadId)?.epoch ?? 0)) this.#held.set(threadId, { epoch, hasDraft: false });
     this.#start();
   }
 
   /** No lease of the thread up to this epoch is held any more. One that was taken later stays. */
   released(threadId: string, epoch = Infinity): void {
-    if ((this.#held.get(threadId) ?? Infinity) <= epoch) this.#held.delete(threadId);
+    if ((this.#held.get(threadId)?.epoch ?? Infinity) <= epoch) this.#held.delete(threadId);
+  }
+
+  /** A piece of the thread's draft is about to be sent. */
+  drafts(threadId: string): void {
+    const lease = this.#held.get(threadId);
+    if (lease) lease.hasDraft = true;
+  }
+
+  /** Whether the thread may have a draft. Taking the lease has deleted that of other processes. */
+  hasDraft(threadId: string): boolean {
+    return this.#held.get(threadId)?.hasDraft ?? false;
   }
 
   async announce({ address, draining }: { address?: string; draining?: boolean }): Promise<void> {

@@ -9,13 +9,12 @@ import { WAITING_FUNCTIONS } from "./sql/waiting-functions.ts";
 const ONLY_FUNCTIONS = "";
 
 /**
- * `migrations[n]` upgrades the tables of a schema from format `n` to `n + 1`. The functions follow: they are replaced by those of the newest
- * format. A released migration is never edited, and after one the release before it must still work: processes of both run side by side
- * during a deploy.
+ * `migrations[n]` upgrades the tables of a schema from format `n` to `n + 1`; a released one is never edited. The functions follow: they are
+ * replaced by those of the newest format. With both, the release before must still work: processes of both run side by side during a deploy.
  */
 export const migrations: readonly string[] = [TABLES, ONLY_FUNCTIONS, ONLY_FUNCTIONS];
 
-/** They name their schema. A change of one is a new format. */
+/** They name their schema. A change of one is a new format. One whose parameters or result change gets another name. */
 export const FUNCTIONS =
   [PURGE, REWIND_SEGMENTS, DELETE_THREAD, SAVE_DRAFT, INDEX_WORDS].join("\n") +
   HOLDER_FUNCTIONS +

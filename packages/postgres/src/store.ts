@@ -22,7 +22,7 @@ import {
   type ThreadChanges,
 } from "@cinch/core/store";
 import { AppendLanes, type AppendOutcome } from "./append-lanes.ts";
-import { appendOpOf, newNonce, type AppendOp } from "./append-op.ts";
+import { appendOpOf, newNonce } from "./append-op.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { Database, closedStore, lockLimit } from "./database.ts";
 import { unescapeText, escapeText } from "./escaped-text.ts";
@@ -57,7 +57,7 @@ type LeaseRow = LeaseState & Record<string, unknown>;
 
 class PostgresStore implements Store {
   readonly #options: Required<PostgresOptions>;
-  /** By thread, the last piece that was sent of a draft that has not ended. */
+  /** By thread, the last piece of its draft that is being saved. */
   readonly #drafts = new Map<string, Promise<unknown>>();
   readonly #appends = new Set<Promise<AppendResult>>();
   #nextDraft = 1;
@@ -108,17 +108,14 @@ class PostgresStore implements Store {
     const opened = this.#assertOpen();
     const { lanes, watch, holder, indexer } = opened;
     const op = appendOpOf(threadId, events, options);
-    const draft = this.#drafts.get(threadId);
-    // Pieces of other processes have gone with the take of the lease.
-    op.ends_draft &&= draft !== undefined;
+    op.ends_draft &&= holder.hasDraft(threadId);
     const blobs = (options.blobs ?? []).map(({ hash, bytes }) => ({ hash, bytes: bytes.slice() }));
     // A piece of the draft that is saved late would belong to no message.
-    if (op.ends_draft) await draft;
+    if (op.ends_draft) await this.#drafts.get(threadId);
     await watch.passed();
     const appended = lanes.append(op, blobs);
     const outcome = await (options.take === undefined ? appended : holder.taking(appended));
     settleLease(holder, { threadId, options, outcome });
-    if (isDraftOver(op, outcome) && this.#drafts.get(threadId) === draft) this.#drafts.delete(threadId);
     if (outcome.kind === "appended") {
       if (op.searched) indexer.appended();
       if (outcome.listed) watch.listed(outcome.no);
@@ -234,17 +231,24 @@ class PostgresStore implements Store {
   }
 
   async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
+    this.#assertOpen().holder.drafts(threadId);
+    const saving = this.#saveDraft(threadId, epoch, pieces);
+    const settled = saving
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#drafts.get(threadId) === settled) this.#drafts.delete(threadId);
+      });
+    this.#drafts.set(threadId, settled);
+    await saving;
+  }
+
+  async #saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
     const { database, holder, watch } = this.#assertOpen();
     await watch.passed();
     const text = "SELECT cinch.save_draft($1, $2, $3, $4, $5) AS saved";
     // The same number at a second attempt: the piece is stored once.
     const values = [escapeText(threadId), holder.no, epoch, this.#nextDraft++, JSON.stringify(pieces)];
-    const saving = database.write<{ saved: boolean }>(text, values);
-    this.#drafts.set(
-      threadId,
-      saving.catch(() => undefined),
-    );
-    const [row] = await saving;
+    const [row] = await database.write<{ saved: boolean }>(text, values);
     if (row?.saved) watch.drafted(threadId);
   }
 
@@ -305,12 +309,6 @@ function settleLease(
   if (outcome.kind !== "appended" && outcome.kind !== "refused") return;
   if (outcome.holder !== holder.no) holder.released(threadId, options.epoch ?? outcome.epoch);
   else if (outcome.kind === "appended" && options.take !== undefined) holder.took(threadId, outcome.epoch);
-}
-
-/** Its pieces are deleted, or the lease is lost under which they were saved. */
-function isDraftOver(op: AppendOp, { kind }: AppendOutcome): boolean {
-  if (kind === "appended") return op.ends_draft || op.take !== undefined;
-  return op.epoch !== undefined && (kind === "refused" || kind === "not_found");
 }
 
 async function resultOf(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { created, event, input } from "./events.ts";
+import { created, event, input, says } from "./events.ts";
 import { Place } from "./place.ts";
 import { Proxy } from "./proxy.ts";
 import { until } from "./until.ts";
@@ -95,6 +95,23 @@ describe("outages", { concurrency: 6 }, () => {
     proxy.up();
     assert.deepEqual(await appended, { kind: "appended", seq: 3, epoch: 1, driven: true });
     assert.deepEqual(contents(await store.read("t")), ["mine", "theirs"]);
+  });
+
+  test("so is one with which a driver only goes on, and what it said of the thread stays", async () => {
+    await using at = await withProxy();
+    const { store, proxy, place } = at;
+    const other = await place.store();
+    await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+    proxy.cutNext("after", "append_many");
+    const appended = store.append("t", [says("mine")], { afterSeq: 2, epoch: 1, awake: true, dueAt: 5e12 });
+    await until("the commit", async () => (await other.read("t")).length === 3);
+    proxy.down();
+    const head = () => place.query("SELECT awake, woken_at, due_at FROM cinch.heads");
+    const before = await head();
+    await other.append("t", [input("theirs")], { afterSeq: 3 });
+    proxy.up();
+    assert.deepEqual(await appended, { kind: "appended", seq: 3, epoch: 1, driven: true });
+    assert.deepEqual(await head(), before);
   });
 
   test("of many appends under way when all connections are lost, each is there once", async () => {

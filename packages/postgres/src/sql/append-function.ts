@@ -15,8 +15,8 @@ $function$;
  * refused, behind, or of a thread that does not exist is an outcome, and the others are written all the same. It takes its locks in the order
  * of the threads, then those on holders, and those on blobs last and in the order of their hashes, so that two batches can't block each other.
  *
- * Most appends are a driver's, and change nothing that lists show. One statement checks such an append and updates its head. If it finds none,
- * the append is judged as all others.
+ * Most appends are a driver's, and change nothing that lists show. One statement checks such an append and updates its head. If the head does
+ * not fit, the append is judged as all others.
  */
 const APPEND_BATCH = `
 CREATE OR REPLACE FUNCTION cinch.append_many(batch jsonb, me bigint, dead jsonb, hashes text[], bytes bytea[])
@@ -24,7 +24,7 @@ RETURNS jsonb LANGUAGE plpgsql AS $function$
 DECLARE
   lock_limit text;
   op record;
-  driven bigint;
+  thread_no bigint;
   head cinch.heads;
   results jsonb := '[]';
   outcome jsonb;
@@ -65,15 +65,15 @@ BEGIN
         due_at = CASE WHEN op.is_due_given THEN op.due_at ELSE h.due_at END
       WHERE h.thread = (SELECT t.no FROM cinch.threads t WHERE t.id = op.id)
         AND h.epoch = op.epoch AND h.holder = me AND h.last_seq = op.after AND h.active = coalesce(op.active, h.active)
-      RETURNING h.thread INTO driven;
+      RETURNING h.thread INTO thread_no;
       IF FOUND THEN
         INSERT INTO cinch.events (journal, seq, checksum, input, nonce, body)
-          SELECT driven, e.seq, e.checksum, e.input, CASE WHEN e.seq = op.after + 1 THEN op.nonce END, e.body
+          SELECT thread_no, e.seq, e.checksum, e.input, CASE WHEN e.seq = op.after + 1 THEN op.nonce END, e.body
           FROM jsonb_to_recordset(op.events) AS e (seq integer, checksum integer, input integer, body text);
         IF op.searched THEN
-          INSERT INTO cinch.dirty (journal, from_seq) VALUES (driven, op.after + 1) ON CONFLICT DO NOTHING;
+          INSERT INTO cinch.dirty (journal, from_seq) VALUES (thread_no, op.after + 1) ON CONFLICT DO NOTHING;
         END IF;
-        results := results || jsonb_build_object('kind', 'appended', 'seq', op.after + op.count, 'epoch', op.epoch, 'no', driven,
+        results := results || jsonb_build_object('kind', 'appended', 'seq', op.after + op.count, 'epoch', op.epoch, 'no', thread_no,
           'listed', false, 'holder', me);
         CONTINUE;
       END IF;
