@@ -345,4 +345,18 @@ export const seats = inPackage("packages/core", [
     replace: "",
     tests: ["subagents/recover"],
   },
+  {
+    attacks: "what is appended while a thread is being opened is missing",
+    file: "thread/follower.ts",
+    find: "if (isBehind) await this.#catchUp();\n    else await",
+    replace: "await",
+    tests: ["thread/opening"],
+  },
+  {
+    attacks: "a thread that can't be opened is followed for ever",
+    file: "thread/thread.ts",
+    find: "thread.#follower.close();\n      throw error;",
+    replace: "throw error;",
+    tests: ["thread/opening"],
+  },
 ]);

@@ -101,9 +101,13 @@ export function awayError(place: string, cause: unknown): CinchError {
 }
 
 function explainWait(cause: unknown): [what: string, advice: string] {
-  const findSession = "Find the session in pg_locks and end it, or try again later.";
-  if (sqlStateOf(cause) === LOCKED) return ["is locked by another session", findSession];
-  if (isTimeout(cause)) return ["does not answer", `A lock of another session can be the reason. ${findSession}`];
+  if (sqlStateOf(cause) === LOCKED)
+    return ["is locked by another session", "Find the session in pg_locks and end it, or try again later."];
+  if (isTimeout(cause))
+    return [
+      "does not answer",
+      "Check that the server runs and that no other session has locked it (pg_locks), and try again.",
+    ];
   return ["can't be reached", "Check that the server runs, and try again."];
 }
 

@@ -26,7 +26,7 @@ describe("commands that wait", { concurrency: 2 }, () => {
       // Those that were sent are now under way for longer than this one waits.
       await pause(1_000);
       const since = performance.now();
-      const busy = { code: "STORE_BUSY", message: /can't be reached .*try again/ };
+      const busy = { code: "STORE_BUSY", message: /does not answer .*try again/ };
       const early = assert.rejects(store.append("c", [input("not sent")], { afterSeq: 1 }), busy);
       await pause(2_000);
       await Promise.all([early, assert.rejects(store.append("d", [input("not sent")], { afterSeq: 1 }), busy)]);

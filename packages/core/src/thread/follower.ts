@@ -57,6 +57,8 @@ export class Follower implements LinkedThread {
   #cancelExpect: (() => void) | undefined;
   #cancelLookUp: (() => void) | undefined;
   #unfollow: (() => void) | undefined;
+  /** The last event that the store has told of while the thread was being loaded. `Infinity`: something else has changed. `null`: it is loaded. */
+  #early: number | null = 0;
 
   constructor(thread: Thread, access: ThreadAccess) {
     this.#thread = thread;
@@ -80,11 +82,17 @@ export class Follower implements LinkedThread {
     return this.#overtakenTo;
   }
 
-  /** From now on the thread follows the store. Settles when it has everything that is there now. */
-  async start(): Promise<void> {
+  /** Must come before the thread is loaded: the store tells of everything that is not in what is read from now on. */
+  follow(): void {
     this.#unfollow = this.ports.store.follow(this.id, (seq, events) => this.#notified(seq, events));
-    // Events that were appended between loading and following are in neither.
-    await this.#catchUp();
+  }
+
+  /** The thread is loaded. Settles when it also has what the store has told of meanwhile. */
+  async start(): Promise<void> {
+    const isBehind = this.#early !== null && this.#early > this.state.seq;
+    this.#early = null;
+    if (isBehind) await this.#catchUp();
+    else await this.exclusively(() => this.#showDraft());
     if (this.state.turn) this.#lookUp();
   }
 
@@ -106,8 +114,9 @@ export class Follower implements LinkedThread {
   // The store
 
   readonly #notified: Parameters<Store["follow"]>[1] = (seq, events) => {
-    if (seq !== undefined && seq <= this.state.seq) return;
-    if (this.#isLinked) this.#leaveToLink(seq);
+    if (this.#early !== null) this.#early = Math.max(this.#early, seq ?? Infinity);
+    else if (seq !== undefined && seq <= this.state.seq) return;
+    else if (this.#isLinked) this.#leaveToLink(seq);
     else this.#keepUp({ seq, events });
   };
 

@@ -8,6 +8,7 @@ import type { ThreadState } from "../folds/state.ts";
 import { sleep, withTimeout } from "../ports/clock.ts";
 import { needsDriving, waitsForPerson, type Appended, type Decide } from "../turn/decide.ts";
 import type { Thread } from "./thread.ts";
+import type { Lease } from "../ports/store.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
@@ -57,6 +58,8 @@ export class Supervisor {
   /** Whether this process may drive the thread. */
   #isAssigned: boolean;
   #isDrivenElsewhere = false;
+  /** That of the thread, asked for while the thread was being opened. */
+  #lease: Promise<Lease> | undefined;
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
   #declinesQuestions = false;
@@ -178,7 +181,8 @@ export class Supervisor {
   }
 
   /** For a worker: drives the thread until it rests. */
-  async drive(): Promise<DriveEnd> {
+  async drive(lease?: Promise<Lease>): Promise<DriveEnd> {
+    this.#lease = lease;
     this.#isAssigned = true;
     this.#isDrivenElsewhere = false;
     this.#broken = null;
@@ -264,7 +268,7 @@ export class Supervisor {
       if (newer) return this.#reportBlocked(newerError(newer));
       // A crash may have come between the cancellation of a run and the abort of its child. No command: it would wake this supervisor again.
       if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.append(abortRequest({ inbox: true }));
-      const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
+      const { epoch, status } = await this.#lookUpLease();
       this.#isDrivenElsewhere = status === "held";
       if (status === "mine") return this.#retryLater(RETRY_MS, force);
       if (status === "held") return this.#watch(force);
@@ -288,6 +292,13 @@ export class Supervisor {
       // Not awaited: a thread stays open as long as this process drives it.
       for (const thread of above) threads.release(thread).catch(() => undefined);
     }
+  }
+
+  /** An old one does no harm: taking the lease fails. */
+  #lookUpLease(): Promise<Lease> {
+    const lease = this.#lease ?? this.#ports.store.lease(this.#thread.id);
+    this.#lease = undefined;
+    return lease;
   }
 
   /** Tries until the lease is released: no other process can drive the thread while this one holds it and lives. */

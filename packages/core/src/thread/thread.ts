@@ -110,9 +110,15 @@ export class Thread implements Journal {
     const ports = { ...host.ports };
     const thread = new Thread(id, ports);
     thread.#transcript.inherit(from?.transcript, from?.state.seq ?? 0);
-    await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
-    await findModes(thread, host.modes);
-    await thread.#follower.start();
+    thread.#follower.follow();
+    try {
+      await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
+      await findModes(thread, host.modes);
+      await thread.#follower.start();
+    } catch (error) {
+      thread.#follower.close();
+      throw error;
+    }
     thread.children.changed();
     return thread;
   }

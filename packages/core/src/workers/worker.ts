@@ -1,7 +1,7 @@
 import { CinchError, reasonOf } from "../errors.ts";
 import { settling, withTimeout, type Clock } from "../ports/clock.ts";
 import type { DriveOutcome, Placement } from "../ports/placement.ts";
-import type { Store, StrandedThread } from "../ports/store.ts";
+import type { Lease, Store, StrandedThread } from "../ports/store.ts";
 import type { OpenThreads } from "../turn/driver.ts";
 import type { DriveEnd } from "../thread/supervisor.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -183,15 +183,19 @@ export class Worker {
   }
 
   async #driven(threadId: string, slot: Slot): Promise<DriveOutcome> {
-    const { threads, onRecover } = this.#ports;
+    const { store, threads, onRecover } = this.#ports;
     const wasOpen = threads.opened(threadId) !== undefined;
+    // While the journal is read.
+    let lease = wasOpen || onRecover === "pause" ? undefined : store.lease(threadId);
+    lease?.catch(() => undefined);
     const thread = await threads.acquire(threadId);
     try {
       if (wasOpen) await thread.refresh();
       if (onRecover === "pause") await thread.supervisor.pause();
       for (;;) {
         slot.isWokenAgain = false;
-        const end = await this.#end(thread);
+        const end = await this.#end(thread, lease);
+        lease = undefined;
         if (!slot.isWokenAgain || this.#isDraining) return this.#outcome(thread, end);
         await thread.refresh();
       }
@@ -201,10 +205,10 @@ export class Worker {
     }
   }
 
-  async #end(thread: Thread): Promise<DriveEnd> {
+  async #end(thread: Thread, lease: Promise<Lease> | undefined): Promise<DriveEnd> {
     await this.#continueDue(thread);
     const { seq } = thread.state;
-    const end = await thread.supervisor.drive();
+    const end = await thread.supervisor.drive(lease);
     // Nothing was to be driven: the thread is awake because a process has died before it did what it owed.
     const isUnchanged = thread.state.seq === seq;
     if (end !== "rested" || !(thread.owed.isOpen || isUnchanged)) return end;

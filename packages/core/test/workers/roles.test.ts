@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore } from "@cinch/core";
-import { call, hang, inTurn, say, script } from "@cinch/testkit";
+import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import { bestOfThree } from "../../../testkit/test/best-of-three.ts";
 import { asking, gated, next, noting, texts } from "../support.ts";
 import { Engine } from "./engine.ts";
@@ -9,6 +9,9 @@ import { eventually, Team } from "./team.ts";
 
 /** A model for a process that must not ask it. */
 const unused = () => script();
+
+/** For what would otherwise wait for ever. */
+const LIMIT = { timeout: 20_000 };
 
 test("a message sent at a front is answered by a worker, and its caller gets the result", async () => {
   await using team = new Team();
@@ -149,26 +152,30 @@ test("a turn whose driver died is continued by another worker within 5 s, and th
   });
 });
 
-test('onRecover: "pause" parks a turn whose driver died, not one that was handed over, until resume() at a front', async () => {
-  await using team = new Team();
-  const { gate, started, open } = gated("pure");
-  const options = { tools: { gate }, onRecover: "pause" as const };
-  const steps = () => script(call("gate"), say("done"));
-  const dying = await team.worker({ model: steps(), ...options });
-  const front = await team.front({ model: unused(), ...options });
-  const turn = front.sendMessage({ content: "go" });
-  await started;
-  const leaving = await team.worker({ model: steps(), ...options });
-  dying.store.die();
-  await eventually(() => front.getDisplayState().status === "parked");
-  await front.resume();
-  await eventually(() => leaving.load().turns === 1);
-  const drained = leaving.drain();
-  await team.worker({ model: steps(), ...options });
-  open();
-  await drained;
-  assert.equal((await turn).reason, "complete");
-});
+test(
+  'onRecover: "pause" parks a turn whose driver died, not one that was handed over, until resume() at a front',
+  LIMIT,
+  async () => {
+    await using team = new Team();
+    const { gate, started, open } = gated("pure");
+    const options = { tools: { gate }, onRecover: "pause" as const };
+    const steps = () => script(call("gate"), say("done"));
+    const dying = await team.worker({ model: steps(), ...options });
+    const front = await team.front({ model: unused(), ...options });
+    const turn = front.sendMessage({ content: "go" });
+    await started;
+    const leaving = await team.worker({ model: steps(), ...options });
+    dying.store.die();
+    await eventually(() => front.getDisplayState().status === "parked");
+    await front.resume();
+    await eventually(() => leaving.load().turns === 1);
+    const drained = leaving.drain();
+    await team.worker({ model: steps(), ...options });
+    open();
+    await drained;
+    assert.equal((await turn).reason, "complete");
+  },
+);
 
 test("all workers are gone: threads stay awake, and the first worker takes them", async () => {
   await using team = new Team();
@@ -187,7 +194,34 @@ test("all workers are gone: threads stay awake, and the first worker takes them"
   assert.deepEqual(await front.store.load(), { awake: 0, oldestAwakeMs: 0, driven: 0 });
 });
 
-test("a worker leaves a thread whose tool it lacks to one that has it", async () => {
+test("a worker that is woken while its drive ends goes on with the thread", LIMIT, async () => {
+  await using team = new Team();
+  const storage = memoryStore(team.data);
+  const { append, stranded } = storage;
+  const released = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  storage.append = async (...args) => {
+    const result = await append.apply(storage, args);
+    if (args[2].release) {
+      released.resolve();
+      await held.promise;
+    }
+    return result;
+  };
+  await team.worker({ model: scriptedBy(() => say("Yes.")), storage });
+  const front = await team.front({ model: unused() });
+  const first = front.sendMessage({ content: "one" });
+  await released.promise;
+  // Recovery would find it.
+  storage.stranded = async () => [];
+  const second = front.sendMessage({ content: "two" });
+  await eventually(() => team.engine.wakes.length === 2);
+  held.resolve();
+  for (const { reason } of await Promise.all([first, second])) assert.equal(reason, "complete");
+  storage.stranded = stranded;
+});
+
+test("a worker leaves a thread whose tool it lacks to one that has it", LIMIT, async () => {
   await using team = new Team();
   const { note, runs } = noting();
   const asks = { permissions: [] };

@@ -138,7 +138,9 @@ class GraphilePlacement implements Placement {
   /** A job that waits is replaced, one that is being fetched is not in the way. */
   async #add(wake: Wake): Promise<void> {
     const { schema, database } = this.#assertOpen();
-    const text = `SELECT 1 FROM ${escapeIdentifier(schema)}.add_job($1, $2::json, job_key => $3, max_attempts => 1)`;
+    // A wake that is lost with the server costs time only, so its commit does not wait for the disk.
+    const text = `SELECT set_config('synchronous_commit', 'off', true)
+      FROM ${escapeIdentifier(schema)}.add_job($1, $2::json, job_key => $3, max_attempts => 1)`;
     // A key has at most 512 characters.
     const key = createHash("sha256").update(wake.thread).digest("hex");
     await database().write(text, [TASK, JSON.stringify(wake), key]);
