@@ -39,7 +39,7 @@ export const closedError = (): CinchError =>
 export const closedSession = (): CinchError =>
   new CinchError(
     "CLOSED",
-    "The session is closed, or its harness is. Accepted commands are kept: continue in a new session of the thread.",
+    "The session or its harness is closed. Accepted commands are kept: continue in a new session, or with a new harness on the store.",
   );
 
 /** Whether the store or the harness was closed, so that nothing can be tried again. */

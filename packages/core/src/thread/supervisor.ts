@@ -58,7 +58,7 @@ export class Supervisor {
   /** Whether this process may drive the thread. */
   #isAssigned: boolean;
   #isDrivenElsewhere = false;
-  /** That of the thread, asked for while the thread was being opened. */
+  /** Asked for while the thread was being opened. If it has changed since, taking it fails. */
   #lease: Promise<Lease> | undefined;
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
@@ -164,7 +164,8 @@ export class Supervisor {
   /** `force` also continues a parked turn, and takes held inputs. */
   wake({ force = false } = {}): void {
     if (this.#closed || !this.#isAssigned || !this.#mayDrive) return;
-    this.#awaitInputs();
+    // Is called again when the next scheduled input is due. What is due now needs no timer: this call is for it.
+    this.#ports.due.set(this, firstDueAt(this.#stateNow.inbox));
     if (!this.#isCalledFor(this.#stateNow, force)) return this.#reportBlocked();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
@@ -212,11 +213,6 @@ export class Supervisor {
   /** While the harness closes, only to end a turn that is to be aborted. */
   get #mayDrive(): boolean {
     return !this.#isDraining || (this.#thread.state.turn?.aborting ?? false);
-  }
-
-  /** Is woken again when the next scheduled input is due. What is due now needs no timer: this call is for it. */
-  #awaitInputs(): void {
-    this.#ports.due.set(this, firstDueAt(this.#stateNow.inbox));
   }
 
   /** With the inputs that are due by now. */
@@ -268,7 +264,9 @@ export class Supervisor {
       if (newer) return this.#reportBlocked(newerError(newer));
       // A crash may have come between the cancellation of a run and the abort of its child. No command: it would wake this supervisor again.
       if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.append(abortRequest({ inbox: true }));
-      const { epoch, status } = await this.#lookUpLease();
+      const known = this.#lease;
+      this.#lease = undefined;
+      const { epoch, status } = await (known ?? this.#ports.store.lease(this.#thread.id));
       this.#isDrivenElsewhere = status === "held";
       if (status === "mine") return this.#retryLater(RETRY_MS, force);
       if (status === "held") return this.#watch(force);
@@ -292,13 +290,6 @@ export class Supervisor {
       // Not awaited: a thread stays open as long as this process drives it.
       for (const thread of above) threads.release(thread).catch(() => undefined);
     }
-  }
-
-  /** An old one does no harm: taking the lease fails. */
-  #lookUpLease(): Promise<Lease> {
-    const lease = this.#lease ?? this.#ports.store.lease(this.#thread.id);
-    this.#lease = undefined;
-    return lease;
   }
 
   /** Tries until the lease is released: no other process can drive the thread while this one holds it and lives. */
