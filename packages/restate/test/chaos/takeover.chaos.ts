@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import type { DurableEvent } from "@cinch/core";
+import type { DurableEvent, Store } from "@cinch/core";
 import type { EffectLine } from "../team/member-harness.ts";
 import type { MemberProcess } from "../team/member-process.ts";
 import { Team } from "../team/team.ts";
@@ -10,8 +10,11 @@ import { until } from "../../../postgres/test/until.ts";
 
 const TIMES = 20;
 
-/** The keys of calls begin with their thread. */
-const threadOf = ({ key }: EffectLine): string => key.slice(0, key.lastIndexOf(":"));
+/** The key of a call has its thread, and the `seq` of its start. */
+function callOf({ key }: EffectLine): { threadId: string; seq: number } {
+  const at = key.lastIndexOf(":");
+  return { threadId: key.slice(0, at), seq: Number(key.slice(at + 1)) };
+}
 
 function lastEffect({ folder }: Team): EffectLine | undefined {
   if (!existsSync(`${folder}/effects`)) return undefined;
@@ -19,13 +22,20 @@ function lastEffect({ folder }: Team): EffectLine | undefined {
   return line ? (JSON.parse(line) as EffectLine) : undefined;
 }
 
-/** A worker that has begun a call of at least 150 ms within the last 50 ms, so that it can't end its turn before the fault, and the thread of the call. */
-async function busyWorker(team: Team): Promise<{ worker: MemberProcess; threadId: string }> {
+/**
+ * A worker that has begun a call of at least 150 ms within the last 50 ms, so that it can't end its turn before the fault, and the thread of the call.
+ * One that was stopped right before an effect begins it when it continues, but drives the thread no more.
+ */
+async function busyWorker(team: Team, store: Store): Promise<{ worker: MemberProcess; threadId: string }> {
   for (;;) {
     const line = lastEffect(team);
     const worker = team.members.find(({ pid }) => pid === line?.pid);
     const isLong = line?.tool === "once" || line?.tool === "idempotent";
-    if (isLong && worker?.isAlive && Date.now() - line.at < 50) return { worker, threadId: threadOf(line) };
+    if (isLong && worker?.isAlive && Date.now() - line.at < 50) {
+      const { threadId, seq } = callOf(line);
+      const isReplaced = (await store.read(threadId, { after: seq })).some(isFirstAppend);
+      if (!isReplaced) return { worker, threadId };
+    }
     await pause(5);
   }
 }
@@ -39,7 +49,7 @@ async function gapAfter(team: Team, fault: "SIGKILL" | "SIGSTOP"): Promise<numbe
   const store = team.store();
   await store.open();
   try {
-    const { worker, threadId } = await busyWorker(team);
+    const { worker, threadId } = await busyWorker(team, store);
     const at = Date.now();
     worker.signal(fault);
     let gap = 0;
